@@ -5,19 +5,22 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import resource
 import shlex
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
+from typing import Any
 
 import numpy as np
 import pytest
 from cli_shell import Ended, Shell, shell
+from processes import running
 
 from layoutdsl import library
-from layoutdsl.shell import npy
-from layoutdsl.shell.exits import Failure
 
 __all__ = ["shell"]
 
@@ -184,17 +187,18 @@ def test_a_device_is_written_and_not_replaced(shell: Shell) -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_failed_write_leaves_the_old_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(shell: Shell) -> None:
+    """The system allows files of 1,000 bytes, and the output has 3,200."""
     np.save("in.npy", TENSOR)
     Path("out.npy").write_bytes(b"old")
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(npy.npy, "write", full)
-    ended = shell("pack", "NCHW16c", "in.npy", "out.npy", "--force")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
+    try:
+        ended = shell("pack", "NCHW16c", "in.npy", "out.npy", "--force")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert ended.code == 4
-    assert ended.err == "error: `out.npy` cannot be written: no space left on device\n"
+    assert ended.err == "error: `out.npy` cannot be written: file too large\n"
     assert Path("out.npy").read_bytes() == b"old"
     assert litter() == []
 
@@ -289,17 +293,22 @@ def test_an_input_that_changes_while_it_is_read(
         ),
     }[verb]
 
-    def meddling(*given: object) -> None:
-        times = Path(source).stat()
-        with Path(source).open("r+b") as file:
-            file.seek(-4, os.SEEK_END)
-            file.write(b"else")
-        os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
-        real(*given)
+    def meddling(path: object, *given: Any, **named: Any) -> int:
+        """Change the source when the temporary file of the output is created."""
+        if str(path).endswith(".tmp"):
+            meddled.append(path)
+            times = Path(source).stat()
+            with Path(source).open("r+b") as file:
+                file.seek(-4, os.SEEK_END)
+                file.write(b"else")
+            os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return real(path, *given, **named)
 
-    real = npy.npy.write
-    monkeypatch.setattr(npy.npy, "write", meddling)
+    meddled: list[object] = []
+    real: Callable[..., int] = os.open
+    monkeypatch.setattr(os, "open", meddling)
     ended = shell(verb, *lines, "--force")
+    assert len(meddled) == 1
     assert (ended.code, ended.err) == (
         4,
         f"error: `{source}` has changed while it was read\n"
@@ -309,18 +318,30 @@ def test_an_input_that_changes_while_it_is_read(
     assert litter() == []
 
 
-def test_a_stream_that_is_a_file_and_changes(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.save("in.npy", TENSOR)
-    with Path("in.npy").open() as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        given = npy.read("-")
-        given.refuse_changed()
-        with Path("in.npy").open("r+b") as other:
-            other.write(b"?")
-        with pytest.raises(Failure, match="the standard input has changed while it was read"):
-            given.refuse_changed()
-    monkeypatch.undo()
-    assert shell("--version").code == 0
+@pytest.mark.slow
+@pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.usefixtures("shell")
+def test_a_stream_that_is_a_file_and_changes(changed: bool) -> None:
+    """The pipe of the output is full before the whole of it is written: then the input changes."""
+    np.save("in.npy", np.zeros((2, 64, 64, 64)))
+    line = [sys.executable, "-m", "layoutdsl", "pack", "NCHW16c", "-", "-"]
+    with (
+        Path("in.npy").open("rb") as file,
+        running(line, stdin=file, stdout=PIPE, stderr=PIPE, bufsize=0) as process,
+    ):
+        assert process.stdout is not None
+        begun = process.stdout.read(6)
+        if changed:
+            with Path("in.npy").open("r+b") as other:
+                other.write(b"?")
+        rest, said = process.communicate(timeout=100)
+    assert begun == b"\x93NUMPY"
+    if changed:
+        assert process.returncode == 4
+        assert said.startswith(b"error: the standard input has changed while it was read\n")
+    else:
+        assert (process.returncode, said) == (0, b"")
+        assert np.load(io.BytesIO(begun + rest)).shape == (2, 4, 64, 64, 16)
 
 
 def test_links_and_permissions_are_kept(shell: Shell) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -14,9 +15,7 @@ import pytest
 import sympy
 from cli_shell import Shell, shell
 
-from layoutdsl import library, parse
-from layoutdsl.code.functions.names import renamed
-from layoutdsl.language.texts import resources
+from layoutdsl import Layout, library, parse
 
 __all__ = ["shell"]
 
@@ -237,7 +236,7 @@ def test_a_place_that_cannot_be_written(shell: Shell, output: str, message: str)
 
 
 def test_every_section_is_explained(shell: Shell) -> None:
-    text = (resources.folder("grammar") / "errors.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "grammar/errors.md").read_text(encoding="utf-8")
     codes = re.findall(r"^## (L[0-9]+)", text, re.MULTILINE)
     assert len(codes) > 10
     for code in codes:
@@ -390,6 +389,17 @@ def sheet(shell: Shell, name: str, language: str) -> str:
     return ended.out
 
 
+def spelled(text: str, layout: Layout) -> dict[str, str]:
+    """How a sheet of Python spells the names of a layout; those that Python has get a mark."""
+    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    wanted = [*layout.symbols, *(axis.name for axis in layout.axes)]
+    taken = {"offset", "size", "holds", "min", "max", *keyword.kwlist}
+    found = {name: f"{name}_" if name in taken else name for name in wanted}
+    assert len(set(found.values())) == len(found)
+    assert set(found.values()) & names
+    return found
+
+
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("language", ["python", "sympy"])
@@ -406,8 +416,8 @@ def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str)
         assert isinstance(names.get("holds", sympy.true), sympy.logic.boolalg.Boolean)
         return
     forward, _, backward = text.partition("# what the slot")
-    spoken = renamed(layout, "python")
-    extents = spoken.bind(shape)
+    spoken = spelled(text, layout)
+    extents = {spoken[name]: value for name, value in layout.bind(shape).items()}
     for slot in range(layout.size(shape)):
         index = layout.decode(slot, shape)
         if "no closed inverse" not in text:
@@ -415,7 +425,10 @@ def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str)
             exec("#" + backward, names)
             assert names["holds"] is (index is not None) or slot < 3
         if index is not None:
-            names = {**extents, **dict(zip([a.name for a in spoken.axes], index, strict=True))}
+            names = {
+                **extents,
+                **dict(zip([spoken[a.name] for a in layout.axes], index, strict=True)),
+            }
             exec(forward, names)
             assert (names["offset"], names["size"]) == (slot, layout.size(shape))
 

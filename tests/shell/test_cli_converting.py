@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from cli_shell import Ended, Shell, shell
 
-from layoutdsl import commands
-from layoutdsl.code import validate
+import layoutdsl
 
 __all__ = ["shell"]
 
@@ -26,7 +25,7 @@ def stored(array: np.ndarray) -> bytes:
 
 
 def packed(name: str) -> np.ndarray:
-    return commands.compile(commands.library(name), "numpy").pack(TENSOR)
+    return layoutdsl.compile(layoutdsl.library(name), "numpy").pack(TENSOR)
 
 
 @pytest.mark.sampled(2, slow=1)
@@ -148,22 +147,24 @@ def test_a_refuted_layout_moves_nothing(shell: Shell) -> None:
     assert not Path("out.npy").exists()
 
 
-def test_what_is_not_proved_is_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    unproved = validate.NotValidated("an element's place: nobody knows")
-    monkeypatch.setattr(validate, "validate_conversion", lambda *_, **__: unproved)
-    Path("new.layout").write_text("layout New(n, c, h, w) = [n, c/2, h, w, c%2]")
-    np.save("in.npy", packed("NHWC"))
-    line = ("convert", "NHWC", "new.layout", "in.npy", "out.npy", *SHAPED)
+@pytest.mark.slow
+def test_what_is_not_proved_is_refused(shell: Shell) -> None:
+    Path("odd.layout").write_text(
+        "layout Odd(n, h) = [(n, h)%40 : 44] where N*H <= 40\nlayout Rows(n, h) = [n, h]\n"
+    )
+    layouts = ("odd.layout:Odd", "odd.layout:Rows")
+    np.save("in.npy", np.arange(44.0))
+    line = ("convert", *layouts, "in.npy", "out.npy", "--shape", "5,8", "--unproved")
     assert shell(*line) == Ended(
         3,
         "",
-        "error: the code for `NHWC to New` was not validated: an element's place: nobody knows\n"
-        "  = help: `--unvalidated` converts all the same\n",
+        "error: the code for `Odd to Rows` was not validated: an element's place: an element lies "
+        "elsewhere\n  = help: `--unvalidated` converts all the same\n",
         b"",
     )
     assert not Path("out.npy").exists()
     assert shell(*line, "--unvalidated").code == 0
-    assert np.load("out.npy").shape == (2, 10, 3, 4, 2)
+    assert np.array_equal(np.load("out.npy"), np.arange(40.0).reshape(5, 8))
 
 
 def test_the_destination_is_neither_source_nor_spec(shell: Shell) -> None:

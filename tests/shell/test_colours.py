@@ -13,14 +13,14 @@ import lark
 import pytest
 from random_declarations import right
 
-from layoutdsl.language.meaning.elements import ELEMENT_TYPES
-from layoutdsl.language.texts import resources
+import layoutdsl
 
 pytest.importorskip("pygments")
 
 from layoutdsl import pygments as colours
 
-EDITOR = Path(__file__).parents[2] / "editors" / "vscode"
+HERE = Path(__file__).parents[2]
+EDITOR = HERE / "editors" / "vscode"
 GRAMMAR = EDITOR / "syntaxes" / "layout.tmLanguage.json"
 
 WORDS = {*colours.DECLARING, *colours.CLAIMING, *colours.OTHER, *colours.KEPT}
@@ -30,7 +30,10 @@ OPERATORS = ("COMPARISON", "XOR", "AND", "SHIFT", "SIGN", "FACTOR", "OPTIONAL", 
 def language() -> lark.Lark:
     """The grammar, every terminal of a text kept."""
     return lark.Lark(
-        resources.grammar("layout"), parser="lalr", keep_all_tokens=True, start="start"
+        (HERE / "grammar/layout.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        keep_all_tokens=True,
+        start="start",
     )
 
 
@@ -73,7 +76,21 @@ def test_words_are_those_of_the_language() -> None:
         elif held is not None:
             found |= set(held[1].split("|"))
     assert found == WORDS
-    assert all(re.fullmatch(colours.TYPES, name) for name in ELEMENT_TYPES)
+    assert all(re.fullmatch(colours.TYPES, name) for name in element_types())
+
+
+def element_types() -> list[str]:
+    """Those that the message about an unknown one names."""
+    with pytest.raises(layoutdsl.LayoutError, match="the element types are ") as unknown:
+        layoutdsl.parse("layout A(n) = [n] of x99")
+    (known,) = re.findall(r"the element types are ([\w, ]+)", str(unknown.value))
+    names = known.split(", ")
+    assert len(names) > 30
+    return names
+
+
+SPECS = sorted(Path(layoutdsl.__file__).parent.rglob("*.layout"))
+"""The library, the rules of operators and the engines."""
 
 
 def meant(text: str) -> dict[int, str]:
@@ -173,16 +190,16 @@ def both(text: str) -> int:
     return text.count("\n")
 
 
-@pytest.mark.sampled(8, slow=7)
-@pytest.mark.parametrize(("name", "text"), resources.library_families(), ids=lambda each: each[:20])
-def test_every_line_of_the_library(name: str, text: str) -> None:
-    assert both(text), name
-
-
 @pytest.mark.slow
-def test_rules_of_operators_and_engines() -> None:
-    for _, text in (*resources.operator_rules(), *resources.engines()):
-        both(text)
+def test_every_text_of_the_package_is_found() -> None:
+    declared = [name for each in SPECS for name in layoutdsl.load(each).layouts]
+    assert {*layoutdsl.library_names()} <= {*declared}
+
+
+@pytest.mark.sampled(8, slow=7)
+@pytest.mark.parametrize("place", SPECS, ids=lambda place: place.stem)
+def test_every_line_of_the_library_and_of_rules_and_engines(place: Path) -> None:
+    assert both(place.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
