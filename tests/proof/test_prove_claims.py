@@ -6,19 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from proving import claimed, refutations, words
-from texts import LIBRARY, LIBRARY_MODULES, module
 
+import layoutdsl
 from layoutdsl import Claim
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Proved, Refuted
 
-OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
+OF_THE_LIBRARY = layoutdsl.library_module().claims
 
 
 @pytest.mark.sampled(40, slow=39)
 @pytest.mark.parametrize("claim", OF_THE_LIBRARY, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: Claim) -> None:
-    found = check(claim)
+    (found,) = layoutdsl.prove((claim,)).checked
     assert found.passed
     assert found.status == ("proved" if claim.polarity == "prove" else "refuted")
 
@@ -149,9 +147,9 @@ def test_wrong_claims_are_refuted(golden: Callable[[str, str], None]) -> None:
 @pytest.mark.parametrize("text", [each for each in WRONG if " == " in each.split("prove ")[-1]])
 def test_an_inequality_replays(text: str) -> None:
     """Both offsets, or both sizes, are what `Layout.offset` and `Layout.size` say."""
-    claim = module(text, LIBRARY).claims[-1]
-    (finding,) = check(claim).findings
-    assert isinstance(finding, Refuted)
+    found = claimed(text)
+    claim, (finding,) = found.claim, found.findings
+    assert found.status == "refuted"
     example, shape = finding.example, dict(finding.example.shape)
     other = getattr(claim.predicate, "other", None)
     for point in example.points:
@@ -223,6 +221,7 @@ def test_undecided_is_never_passed(polarity: str, reason: str, text: str) -> Non
     ],
 )  # fmt: skip
 def test_a_proof_names_its_conditions(conditions: tuple[str, ...], text: str) -> None:
-    (finding,) = claimed(text).findings
-    assert isinstance(finding, Proved)
+    found = claimed(text)
+    (finding,) = found.findings
+    assert found.status == "proved"
     assert finding.conditions == conditions

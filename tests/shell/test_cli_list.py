@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from cli_shell import Shell, shell
 
-from layoutdsl import commands
-from layoutdsl.language.texts import resources
-from layoutdsl.shell.listing import entries
+import layoutdsl
 
 __all__ = ["shell"]
 
-FAMILIES = resources.library_families()
-ENTRIES = [each for file, text in FAMILIES for each in entries(file, text)]
+FAMILIES = {
+    place.stem: place.read_text(encoding="utf-8")
+    for place in sorted(Path(layoutdsl.__file__).parent.rglob("library/*.layout"))
+}
+DECLARED = re.compile(r"^(?:layout|table|record) +(\w+)", re.MULTILINE)
 
 
 def named(listed: str) -> list[str]:
@@ -55,26 +57,29 @@ def test_a_search_that_finds_nothing_says_so(shell: Shell) -> None:
 
 def test_the_whole_list_has_every_entry_below_its_family(shell: Shell) -> None:
     listed = shell("list", "--long").out
-    assert named(listed) == [each.name for each in ENTRIES]
+    assert named(listed) == [name for text in FAMILIES.values() for name in DECLARED.findall(text)]
     heads = re.findall(r"^\w+$", listed, re.MULTILINE)
-    assert heads == [file.removesuffix(".layout") for file, _ in FAMILIES]
+    assert heads == [*FAMILIES]
     assert listed == shell("list", "--long", "--search", "").out
 
 
-def test_an_entry_is_the_text_around_a_declaration() -> None:
-    text = "# One.\n# Two.\nlayout A(n) = [n]\n\nprove A\n"
-    more = "# Three.\ntable B(n)[k: N] = (n = k)\n"
-    one, two = entries("demo.layout", f"# Head.\n\n{text}{more}")
-    assert (one.kind, one.name, one.family, one.remark) == ("layout", "A", "demo", "One. Two.")
-    assert (one.text, two.text) == (text, more)
-    assert (two.kind, two.name, two.remark) == ("table", "B", "Three.")
-    assert one.mentions(["PROVE", "demo"])
-    assert not one.mentions(["prove", "table"])
+def test_an_entry_is_the_text_around_a_declaration(shell: Shell) -> None:
+    """A remark above, the declaration and the claims below belong to it, and nothing else."""
+    for words, names in (
+        ("right as it is printed P[i, 0]", ["MaceArgumentTable"]),  # the remark above
+        ("inverts MaceArgument", ["MaceArgumentTable"]),  # the claim below
+        ("MaceArgument keeps aligns pixel", ["MaceArgument"]),  # all claims, and the remark
+        ("MaceArgument pixel inverts", []),  # of two entries, and of none alone
+    ):
+        assert named(shell("list", "--search", words).out) == names, words
 
 
-@pytest.mark.parametrize("module", commands.library_families(), ids=lambda each: each.name)
-def test_a_family_without_its_claims_declares_the_same(module: commands.Module) -> None:
-    declared = commands.declared(module.name)
-    assert dict(declared) == dict(module)
-    assert declared.tables == module.tables
-    assert declared.all_claims == ()
+@pytest.mark.slow
+def test_what_is_listed_without_reading_claims_is_what_is_declared(shell: Shell) -> None:
+    listed = json.loads(shell("list", "--json").out)
+    module = layoutdsl.library_module()
+    kinds = {"layouts": module.layouts, "tables": module.tables, "records": module.records}
+    for kind, declared in kinds.items():
+        assert {each["name"] for each in listed[kind]} == set(declared)
+    for each in listed["layouts"]:
+        assert str(layoutdsl.parse(each["text"])[each["name"]]) == str(module[each["name"]])

@@ -17,13 +17,14 @@ import pytest
 from cli_shell import Shell, shell
 from processes import ended, running
 
-from layoutdsl.shell.completing import LINE, SCRIPTS, VARIABLE
-from layoutdsl.shell.shell import layoutdsl
-
 __all__ = ["shell"]
 
 SECONDS = 60
 """A shell that says nothing for so long has nothing to say."""
+
+
+VARIABLE, LINE = "_LAYOUTDSL_COMPLETE", "_LAYOUTDSL_LINE"
+"""What the scripts set: which shell asks, and what stands before the cursor."""
 
 
 @pytest.fixture
@@ -40,8 +41,16 @@ def asked(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     return ask
 
 
-def test_verbs(asked) -> None:
-    assert asked("layoutdsl ") == list(layoutdsl.commands)
+@pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])
+def test_scripts_set_what_is_read(shell: Shell, kind: str) -> None:
+    script = shell("completion", kind).out
+    assert f"{VARIABLE}{' ' if kind == 'fish' else '='}{kind}" in script
+    assert LINE in script
+
+
+def test_verbs(shell: Shell, asked) -> None:
+    listed = shell("--help").out.partition("Commands:")[2].partition("Exit codes:")[0]
+    assert asked("layoutdsl ") == re.findall(r"^  (\w+)  ", listed, re.MULTILINE)
     assert asked("layoutdsl pro") == ["prove", "propagate", "probe"]
     assert asked("layoutdsl --h") == ["--help"]
 
@@ -94,13 +103,17 @@ def test_it_loads_no_parser(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
         f"os.environ[{VARIABLE!r}], os.environ[{LINE!r}] = 'zsh', 'layoutdsl prove NCHW'\n"
-        "from layoutdsl.shell.shell import run\n"
-        "run([])\n"
+        "import contextlib, runpy\n"
+        "sys.argv = ['layoutdsl']\n"
+        "with contextlib.suppress(SystemExit):\n"
+        "    runpy.run_module('layoutdsl', run_name='__main__')\n"
         "heavy = ('lark', 'numpy', 'sympy', 'z3', 'layoutdsl.language.syntax')\n"
         "print([each for each in heavy if each in sys.modules])\n"
     )
     done = ended([sys.executable, "-c", program], cwd=tmp_path)
-    assert done.stdout.decode().splitlines()[-1] == "[]"
+    *names, loaded = done.stdout.decode().splitlines()
+    assert "NCHW16c" in names
+    assert loaded == "[]"
 
 
 @pytest.fixture
@@ -118,7 +131,8 @@ def terminal(tmp_path: Path):
         if shutil.which(name) is None:
             pytest.skip(f"there is no {name}")
         script = tmp_path / "completion"
-        script.write_text(SCRIPTS[name])
+        said = ended([sys.executable, "-m", "layoutdsl", "completion", name], cwd=folder)
+        script.write_bytes(said.stdout)
         path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
         own = {**os.environ, "PATH": path, "TERM": "dumb", "HOME": str(tmp_path), "PS1": "$ "}
         if name == "fish":  # it asks terminals what they are; this is what its key does

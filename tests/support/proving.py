@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
-from texts import LIBRARY, module
-
-from layoutdsl import Checked, Claim, Layout
+import layoutdsl
+from layoutdsl import Checked, Layout
 from layoutdsl.language.integers.expr import MixedRadix, walk
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.meaning.counterexample import Counterexample
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Finding, Refuted, Undecided
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 Values = Mapping[str, int]
@@ -22,33 +19,36 @@ Values = Mapping[str, int]
 
 def sound(layout: Layout) -> Checked:
     """What is found of a layout, without any claim."""
-    return check(Claim("prove", layout, Sound(), (), f"prove {layout.name}"))
+    (found,) = layoutdsl.prove(layout).checked
+    return found
 
 
 def claimed(text: str) -> Checked:
     """What is found of the last claim of a text, which may speak of the library."""
-    return check(module(text, LIBRARY).claims[-1])
+    (found,) = layoutdsl.prove(layoutdsl.parse(text).claims[-1:]).checked
+    return found
 
 
-def words(finding: Finding) -> str:
+def words(finding: Any) -> str:
     """A finding as text: the whole counterexample, the whole reason, or just *proved*."""
-    match finding:
-        case Refuted(_, example):
-            shape = " ".join(f"{name}={value}" for name, value in example.shape)
-            lines = [f"refuted: {example.sentence}"]
-            lines += [f"  at shape {shape}"] if shape else []
-            for point in example.points:
-                index = ", ".join(f"{name}={value}" for name, value in point.index)
-                lines.append(f"    ({index}) {point.words}")
-            return "\n".join(lines)
-        case Undecided(name, reason):
-            return f"undecided: {name}: {reason}"
+    if hasattr(finding, "example"):
+        example = finding.example
+        shape = " ".join(f"{name}={value}" for name, value in example.shape)
+        lines = [f"refuted: {example.sentence}"]
+        lines += [f"  at shape {shape}"] if shape else []
+        for point in example.points:
+            index = ", ".join(f"{name}={value}" for name, value in point.index)
+            lines.append(f"    ({index}) {point.words}")
+        return "\n".join(lines)
+    if hasattr(finding, "reason"):
+        return f"undecided: {finding.property}: {finding.reason}"
+    assert hasattr(finding, "certificate")
     return "proved"
 
 
 def refutations(checked: Checked) -> str:
     """Every counterexample that was found, as text."""
-    return "\n".join(words(each) for each in checked.findings if isinstance(each, Refuted))
+    return "\n".join(words(each) for each in checked.findings if hasattr(each, "example"))
 
 
 def shapes(layout: Layout, most: int, elements: int) -> Iterator[dict[str, int]]:
