@@ -1,4 +1,7 @@
-"""Proofs of cvc5 replayed: what is committed is accepted, and what is not a proof is refused."""
+"""Proofs of cvc5 replayed: what is committed is accepted, and what is not a proof is refused.
+
+The checker of cvc5's proofs is trusted, so wrong proofs are put before it one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One line of text is never much work: beyond a budget it is *undecided*, with that reason."""
+"""One line of text is never much work: beyond a budget it is *undecided*, with that reason.
+
+Where the kernel stops is no part of a verdict, so its budget is spent here by hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A new kind of claim, by the recipe of `CONTRIBUTING.md`: one file, and a line in a table."""
+"""A new kind of claim, by the recipe of `CONTRIBUTING.md`: one file, and a line in a table.
+
+Contributors add a property inside the prover, so the recipe is followed there.
+"""
 
 from __future__ import annotations
 

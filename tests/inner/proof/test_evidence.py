@@ -1,4 +1,7 @@
-"""Certificates on disk: what is committed stands, and whatever is altered is noticed and named."""
+"""Certificates on disk: what is committed stands, and whatever is altered is noticed and named.
+
+Certificates are trusted on their own, so each is altered below the command line.
+"""
 
 from __future__ import annotations
 
@@ -149,7 +152,7 @@ def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
             WRITE,
             str(folder),
             str(Path(__file__).parent),
-            str(Path(__file__).parents[1] / "support"),
+            str(Path(__file__).parents[2] / "support"),
         ]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC{seed}"}
         subprocess.run(command, check=True, env=environment)

@@ -1,4 +1,8 @@
-"""Theorems and steps as text: what is written is read back; anything else is refused, in words."""
+"""Theorems and steps as text: what is written is read back; anything else is refused, in words.
+
+The trusted reader of certificates is tested text by text, as a wrong proof must not be read
+as another one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Certificates of tables and of widths: they stand, and whatever is altered in them is noticed."""
+"""Certificates of tables and of widths: they stand, and whatever is altered in them is noticed.
+
+Certificates are trusted on their own, so each is altered below the command line.
+"""
 
 from __future__ import annotations
 

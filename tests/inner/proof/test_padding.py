@@ -1,4 +1,8 @@
-"""The cost of padding: exact extremes against brute force, proofs, and the numbers at a shape."""
+"""The cost of padding: exact extremes against brute force, proofs, and the numbers at a shape.
+
+The proofs of extremes rest on turning points and signs, which are held against brute force one by
+one.
+"""
 
 from __future__ import annotations
 

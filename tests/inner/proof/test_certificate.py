@@ -1,4 +1,7 @@
-"""Certificates: the same text everywhere, and no step that can be removed or altered unnoticed."""
+"""Certificates: the same text everywhere, and no step that can be removed or altered unnoticed.
+
+The kernel is trusted, so every step that it could wrongly take is tried one by one.
+"""
 
 from __future__ import annotations
 
@@ -279,7 +282,7 @@ def test_hashes_are_the_same_in_every_process() -> None:
             [sys.executable, "-c", HASHES, str(HERE / "support")],
             check=True,
             capture_output=True,
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("0", "1")

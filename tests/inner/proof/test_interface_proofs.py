@@ -3,6 +3,8 @@
 Theorems are read here in plain integers: for every small number, scale and zero point the
 hypotheses leave one code, which is that of the definition, and the goals hold. Of a wrong encoder
 the same reading finds a counterexample, and the solver no proof.
+
+Theorems are what a proof means, so they are read here one by one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Proofs about layouts with a domain: what is right is proved, what is wrong is refuted."""
+"""Proofs about layouts with a domain: what is right is proved, what is wrong is refuted.
+
+The kernel is also given theorems and tactics that are wrong, which no text of a layout leads to.
+"""
 
 from __future__ import annotations
 
