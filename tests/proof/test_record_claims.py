@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import random_records as drawing
 import record_claims_drawn as made
+from cli_shell import Shell, shell
 from random_records import Drawn, shapes
 from record_cuts import ALIGNED, EQUAL, RUNS
 
 import layoutdsl
-from layoutdsl import Checked, LayoutError, Record, RecordClaim, commands, parse
-from layoutdsl.language.meaning.claims import EqualsRecord, FieldAligns, FieldFormula
-from layoutdsl.proof.evidence import recheck, record, subjects
-from layoutdsl.proof.kernel.solver import SOLVERS, Z3
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Refuted
+from layoutdsl import Checked, LayoutError, Record, RecordClaim, parse
+
+__all__ = ["shell"]
 
 BASE = """
 record A(r, k) = {
@@ -45,6 +46,18 @@ def claim_in(text: str) -> RecordClaim:
     return claim
 
 
+def check(claim: RecordClaim) -> Checked:
+    (found,) = layoutdsl.prove((claim,)).checked
+    return found
+
+
+def refutation(found: Checked) -> Any:
+    """The counterexample of a claim with one property."""
+    assert found.status == "refuted"
+    (refuted,) = found.findings
+    return refuted.example  # type: ignore[union-attr]
+
+
 def place(of: Record, held: tuple[str, tuple[int, ...], int], values: dict[str, int]) -> str:
     """Where a bit lies, in words."""
     try:
@@ -62,15 +75,14 @@ def test_two_records_are_compared_bit_by_bit(name: str) -> None:
     assert found.status == status
     if status == "proved":
         return
-    (refuted,) = found.findings
-    assert isinstance(refuted, Refuted)
-    values = dict(refuted.example.shape)
+    example = refutation(found)
+    values = dict(example.shape)
     other_ = claim.predicate.other  # type: ignore[union-attr]
     if name == "larger":  # where there is one block, elements lie alike
         sizes = claim.record.size_bits(values), other_.size_bits(values)
-        assert refuted.example.sentence.endswith("have {} and {} bits".format(*sizes))
+        assert example.sentence.endswith("have {} and {} bits".format(*sizes))
         return
-    (point,) = refuted.example.points
+    (point,) = example.points
     said = LIES.fullmatch(point.words)
     assert said is not None, point.words
     held = said[2], tuple(map(int, said[3].split(","))), int(said[1])
@@ -82,6 +94,7 @@ def test_two_records_are_compared_bit_by_bit(name: str) -> None:
 
 # Of fields.
 
+ALIGNS = re.compile(r" aligns .* to (\d+) bytes")
 POINT = re.compile(r"bit 0 of (\w+)\[([\d, ]*)\] -> bit (\d+)(?:.*the formula gives (-?\d+))?.*")
 
 
@@ -89,19 +102,18 @@ def replay(found: Checked, formula: str) -> None:
     """The element of a counterexample lies where it says, and the claim fails there."""
     claim = found.claim
     assert isinstance(claim, RecordClaim)
-    (refuted,) = found.findings
-    assert isinstance(refuted, Refuted)
-    values, (point,) = dict(refuted.example.shape), refuted.example.points
+    example = refutation(found)
+    values, (point,) = dict(example.shape), example.points
     said = POINT.fullmatch(point.words)
     assert said is not None, point.words
     index = tuple(int(each) for each in said[2].split(",") if each)
     assert claim.record.bit_address(said[1], index, 0, values) == int(said[3])
-    match claim.predicate:
-        case FieldFormula(_, axes):
-            bound = {**values, **dict(zip(axes, index, strict=True))}
-            assert made.worked_out(formula, bound) == int(said[4]) != int(said[3])
-        case FieldAligns(bytes=number):
-            assert int(said[3]) % (8 * number)
+    aligned = ALIGNS.search(claim.text)
+    if aligned is not None:
+        assert int(said[3]) % (8 * int(aligned[1]))
+        return
+    bound = {**values, **dict(zip(claim.predicate.axes, index, strict=True))}  # type: ignore[union-attr]
+    assert made.worked_out(formula, bound) == int(said[4]) != int(said[3])
 
 
 def judged(drawn: Drawn, random: Random) -> Counter[str]:
@@ -166,22 +178,18 @@ def test_claims_of_fields_of_many_random_records() -> None:
 
 def field_claims() -> list[RecordClaim]:
     """The claims of the library about a field."""
-    return [
-        each
-        for family in commands.library_families()
-        for each in family.record_claims
-        if isinstance(each.predicate, FieldFormula | FieldAligns)
-    ]
+    claims = layoutdsl.library_module().record_claims
+    return [each for each in claims if hasattr(each.predicate, "field")]
 
 
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("claim", field_claims(), ids=lambda claim: claim.text)
 def test_a_claim_of_the_library_is_counted_out(claim: RecordClaim) -> None:
-    of, said = claim.record, claim.predicate
-    assert isinstance(said, FieldFormula | FieldAligns)
+    of = claim.record
+    said: Any = claim.predicate
     field = of.field(said.field)
     shape = {name: 512 if name == "K" else 4 for name in of.frame.symbols}
-    if isinstance(said, FieldAligns):
+    if ALIGNS.search(claim.text):
         (found,) = re.findall(r"aligns k%(\d+) to", claim.text)
         holds = made.run_holds(of, field, (said.axes.index("k"), int(found)), said.bytes, shape)
     else:
@@ -217,15 +225,12 @@ def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
     *bodies, status = EQUAL[name]
     one, other = reversed(bodies) if turned else bodies
     claim = claim_in(f"record A(r, k) = {one}\nrecord B(r, k) = {other}\nprove A == B")
-    assert isinstance(claim.predicate, EqualsRecord)
-    there, found = claim.predicate.other, check(claim)
+    there, found = claim.predicate.other, check(claim)  # type: ignore[union-attr]
     assert found.status == status
     values = [{"R": rows, "K": 32 * blocks} for rows in (1, 2) for blocks in (1, 3)]
     assert all(same(claim.record, there, each) for each in values) == (status != "refuted")
     if status == "refuted":
-        (refuted,) = found.findings
-        assert isinstance(refuted, Refuted)
-        assert not same(claim.record, there, dict(refuted.example.shape))
+        assert not same(claim.record, there, dict(refutation(found).shape))
 
 
 @pytest.mark.slow
@@ -265,8 +270,7 @@ def assert_compared(seed: int, count: int) -> Counter[str]:
             claim = claim_in(text)
         except (LayoutError, ValueError):
             continue
-        assert isinstance(claim.predicate, EqualsRecord)
-        checked, there = check(claim), claim.predicate.other
+        checked, there = check(claim), claim.predicate.other  # type: ignore[union-attr]
         tried = [
             each
             for each in shapes(claim.record, random, 4, 1 << 12)
@@ -275,9 +279,7 @@ def assert_compared(seed: int, count: int) -> Counter[str]:
         holds = all(same(claim.record, there, each) for each in tried)
         assert not (checked.status == "proved" and not holds), text
         if checked.status == "refuted":
-            (refuted,) = checked.findings
-            assert isinstance(refuted, Refuted)
-            assert not same(claim.record, there, dict(refuted.example.shape)), text
+            assert not same(claim.record, there, dict(refutation(checked).shape)), text
         found[f"{holds} {checked.status}"] += 1
     return found
 
@@ -306,23 +308,21 @@ refute A.d aligns r to 4 bytes
 
 
 @pytest.mark.slow
-def test_certificates_of_claims_stand_and_others_do_not(tmp_path: Path) -> None:
+def test_certificates_of_claims_stand_and_others_do_not(shell: Shell) -> None:
     text = BASE + BASE.replace("record A", "record B")
-    claims = parse(text + CLAIMS).record_claims
-    assert all(check(each).passed for each in claims)
-    commands.write_files(tmp_path, commands.lemma_files())
-    whole = subjects(claims)
-    assert [each.file for each in whole] == ["A", "A_q", "A_d"]
-    for each in whole:
-        files = record(each, [check(claim) for claim in each.claims]).files
-        commands.write_files(tmp_path, files)
-    solvers = [*SOLVERS.values()]
-    confirmed = [each.status for each in recheck(whole, tmp_path, solvers, lambda _: None)]
-    assert confirmed == ["confirmed"] * 4
+    Path("a.layout").write_text(text + CLAIMS)
+    ended = shell("prove", "a.layout", "--write", "--into", "here")
+    assert ended.code == 0, ended.out
+    written = {each.stem for each in Path("here").glob("*.json")}
+    assert {"A", "A_q", "A_d"} <= written
+    recheck = ("recheck", "a.layout", "--dir", "here", "--json")
+    found = json.loads(shell(*recheck).out)
+    assert {each["status"] for each in found["certificates"]} == {"confirmed"}
+    assert shell(*recheck, "--solver", "both").code == (0 if find_spec("cvc5") else 3)
     # A certificate that only says that it is of another formula is none of it.
     old, new = "2 + k%32)*8 with", "3 + k%32)*8 with"
-    for each in (tmp_path / "A_q.json", tmp_path / "A_q.smt2"):
+    for each in (*Path("here").glob("A_q.*"), Path("a.layout")):
         each.write_text(each.read_text().replace(old, new))
-    changed = subjects(parse(text + CLAIMS.replace(old, new)).record_claims)
-    statuses = {each.name: each.status for each in recheck(changed, tmp_path, [Z3], lambda _: None)}
+    found = json.loads(shell(*recheck).out)
+    statuses = {each["name"]: each["status"] for each in found["certificates"]}
     assert statuses["A_q"] != "confirmed" == statuses["A_d"]
