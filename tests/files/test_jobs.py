@@ -2,128 +2,122 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from cli_shell import Shell, shell
+from cli_shell import Shell, shell, timeless
 from processes import gone, running
 
-from layoutdsl import Checked, Claim, commands
-from layoutdsl.proof import proving
-from layoutdsl.proof.prover import jobs
+import layoutdsl
 
 __all__ = ["shell"]
-
-
-def slow_first(number: int) -> str:
-    time.sleep(0.2 if number == 0 else 0)
-    return f"{number} done"
-
-
-def lost(number: int, ending: str) -> str:
-    return f"{number} lost: {ending}"
-
-
-@pytest.mark.sampled(3, slow=2)
-@pytest.mark.parametrize("count", [1, 2, 3, 20])
-def test_results_are_in_order(count: int) -> None:
-    found = jobs.shared(slow_first, range(8), count, lost)
-    assert list(found) == [f"{number} done" for number in range(8)]
-
-
-def test_there_may_be_nothing_to_do() -> None:
-    assert list(jobs.shared(slow_first, [], 2, lost)) == []
-
-
-def fatal(number: int) -> str:
-    if number % 3 == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if number % 3 == 2:
-        os._exit(7)
-    return f"{number} done"
-
-
-def test_a_process_that_dies_loses_one_piece() -> None:
-    assert list(jobs.shared(fatal, range(6), 2, lost)) == [
-        "0 done",
-        "1 lost: it was ended by SIGKILL",
-        "2 lost: it ended with code 7",
-        "3 done",
-        "4 lost: it was ended by SIGKILL",
-        "5 lost: it ended with code 7",
-    ]
-
-
-def wrong(number: int) -> str:
-    raise LookupError(f"no {number}")
-
-
-def test_a_bug_is_told_as_one() -> None:
-    with pytest.raises(RuntimeError, match=r"^LookupError: no 0$"):
-        list(jobs.shared(wrong, range(3), 1, lost))
-
-
-def sleeping(number: int) -> int:
-    time.sleep(60 if number else 0)
-    return number
-
-
-def test_whoever_stops_early_leaves_nobody_behind() -> None:
-    started = time.monotonic()
-    found = jobs.shared(sleeping, range(3), 2, lambda number, _: number)
-    assert next(found) == 0
-    found.close()
-    assert time.monotonic() - started < 20
-
-
-@pytest.mark.parametrize(("pieces", "most"), [(0, 1), (1, 1), (15, 1), (31, 1), (10_000, 10_000)])
-def test_few_pieces_are_done_here(pieces: int, most: int) -> None:
-    assert 1 <= proving.usual_jobs(pieces) <= min(most, os.cpu_count() or 1)
 
 
 SPEC = "\n".join(f"layout L{number}(c) = [c/{number}, c%{number}]" for number in range(2, 8))
 
 
-@pytest.mark.slow
-def test_the_same_is_found_by_one_and_by_many() -> None:
-    claims = commands.claims_of(commands.parse(f"{SPEC}\nrefute L2 == [c/3, c%3]\nprove L3 == [c]"))
-    one, many = ([each for each, _ in commands.timed_checks(claims, jobs=n)] for n in (1, 3))
-    assert one == many
-    assert [each.passed for each in many] == [True] * 6 + [True, False]
+@pytest.fixture
+def spoiled(monkeypatch: pytest.MonkeyPatch):
+    """Let something happen in a process that proves, where it comes to some layout."""
+
+    def spoil(name: str, happens: Callable[[], object]) -> None:
+        plain, here = layoutdsl.Layout.symbols, os.getpid()
+
+        def symbols(self: layoutdsl.Layout) -> tuple[str, ...]:
+            if self.name == name and os.getpid() != here:
+                happens()
+            assert isinstance(plain, property)
+            assert plain.fget is not None
+            return plain.fget(self)  # type: ignore[no-any-return]
+
+        monkeypatch.setattr(layoutdsl.Layout, "symbols", property(symbols))
+
+    return spoil
 
 
 @pytest.mark.slow
-def test_the_same_is_printed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("jobs", "started"), [(("--jobs", "3"), True), ((), False)])
+def test_few_claims_are_proved_by_this_process_alone(
+    shell: Shell, jobs: tuple[str, ...], started: bool, spoiled
+) -> None:
+    """Three processes are as many as were asked for; by itself one does few."""
     Path("six.layout").write_text(SPEC)
-    monkeypatch.setattr("layoutdsl.proof.prover.verdict.milliseconds", lambda _: "0 ms")
+    seen = Path("seen")
+    spoiled("L2", seen.touch)
+    assert shell("prove", "six.layout", *jobs).code == 0
+    assert seen.exists() is started
+
+
+@pytest.mark.slow
+def test_the_same_is_found_by_one_and_by_many(shell: Shell) -> None:
+    Path("six.layout").write_text(f"{SPEC}\nrefute L2 == [c/3, c%3]\nprove L3 == [c]")
+    one, many = (shell("prove", "six.layout", "--json", "--jobs", n).out for n in ("1", "3"))
+    counted = re.compile(r'"(seconds|queries|questions)": [0-9.e-]+')  # what was asked is kept
+    found, others = (
+        json.loads(counted.sub(r'"\1": 0', timeless(each)))["claims"] for each in (one, many)
+    )
+    assert found == others
+    assert [each["passed"] for each in found] == [True] * 7 + [False]
+
+
+@pytest.mark.slow
+def test_the_same_is_printed(shell: Shell) -> None:
+    Path("six.layout").write_text(SPEC)
     one, many = (shell("prove", "six.layout", "--jobs", number) for number in ("1", "3"))
-    assert (one.code, one.out, one.err) == (many.code, many.out, many.err)
+    assert (one.code, timeless(one.out), one.err) == (many.code, timeless(many.out), many.err)
     assert many.out.count("proved ") == 7
 
 
+@pytest.mark.parametrize(
+    ("happens", "ending"),
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "it was ended by SIGKILL"),
+        (lambda: os._exit(7), "it ended with code 7"),
+    ],
+)
 def test_a_process_that_dies_leaves_a_claim_undecided(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, happens: Callable[[], object], ending: str, spoiled
 ) -> None:
+    """All others are proved, and told in the order of the text."""
     Path("six.layout").write_text(SPEC)
-    real = proving._timed
-
-    def deadly(claim: Claim) -> tuple[Checked, float]:
-        if claim.layout.name == "L4":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(claim, None)
-
-    monkeypatch.setattr(proving, "_timed", deadly)
+    spoiled("L4", happens)
     ended = shell("prove", "six.layout", "--jobs", "2")
     assert ended.code == 3
     assert ended.err == ""
-    assert "the process that was proving it died: it was ended by SIGKILL" in ended.out
-    assert ended.out.count("proved  ") == 5
+    assert f"the process that was proving it died: {ending}" in ended.out
+    told = re.findall(r"^(proved|undecided) +(L\d)", ended.out, re.MULTILINE)
+    assert told == [("undecided" if n == 4 else "proved", f"L{n}") for n in range(2, 8)]
+
+
+def no_such() -> None:
+    raise LookupError("no such thing")
+
+
+def test_a_bug_in_a_process_is_told_as_one(shell: Shell, spoiled) -> None:
+    Path("six.layout").write_text(SPEC)
+    spoiled("L4", no_such)
+    ended = shell("prove", "six.layout", "--jobs", "2")
+    assert ended.code == 70
+    assert "LookupError: no such thing" in ended.err
+
+
+def test_whoever_stops_early_leaves_nobody_behind(shell: Shell, spoiled) -> None:
+    """A bug ends the run at once, and not when the others are done."""
+    Path("six.layout").write_text(SPEC)
+    spoiled("L3", lambda: time.sleep(60))
+    spoiled("L2", no_such)
+    started = time.monotonic()
+    assert shell("prove", "six.layout", "--jobs", "2").code == 70
+    assert time.monotonic() - started < 20
 
 
 def children(number: int) -> list[int]:

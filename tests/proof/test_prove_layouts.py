@@ -311,7 +311,7 @@ UNDECIDED = [
 @pytest.mark.parametrize("polarity", ["prove", "refute"])
 def test_undecided_is_never_passed(polarity: str, body: str) -> None:
     declared = written(body).replace("refute L\n", "")
-    (found,) = layoutdsl.prove(layoutdsl.parse(f"{declared}{polarity} L")).checked
+    (found,) = layoutdsl.prove(layoutdsl.parse(f"{declared}{polarity} L").claims).checked
     assert found.claim.polarity == polarity
     assert found.status == "undecided"
     assert not found.passed

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from shlex import split
 
 import pytest
 from cli_shell import Shell, shell
-
-import layoutdsl
-from layoutdsl import library
-from layoutdsl.commands import translation
-from layoutdsl.shell.encode import KEYS
 
 __all__ = ["shell"]
 
@@ -153,7 +147,6 @@ TEXTS = {
     "identify": (
         "identify onednn:aBcd8b",
         "identify my.layout:Marlin",
-        "identify my.layout:Least",
     ),
     "probe": (
         "probe mine.py:packed --against my.layout:Plain --shape 2,3",
@@ -187,18 +180,6 @@ TEXTS = {
 }
 
 
-def test_keys_are_those_of_a_class() -> None:
-    """A row of a class that is gone, or of attributes that it has no more, is noticed."""
-    packages = walk_packages(layoutdsl.__path__, "layoutdsl.")
-    folders = ("commands", "view", "proof", "code", "language", "files")
-    names = [each.name for each in packages if each.name.split(".")[1] in folders]
-    classes = [each for name in names for each in vars(import_module(name)).values()]
-    for name, keys in KEYS.items():
-        heads = [(key.partition("=")[2] or key).split(".")[0] for key in keys.split()]
-        named = [each for each in classes if getattr(each, "__name__", "") == name]
-        assert any(all(hasattr(each, head) for head in heads) for each in named), name
-
-
 @pytest.fixture
 def files(shell: Shell) -> Shell:
     texts = {"my.layout": SPEC, "table.layout": TABLE, "record.layout": RECORD, "mine.py": PYTHON}
@@ -208,25 +189,27 @@ def files(shell: Shell) -> Shell:
     return shell
 
 
+FEW = ("XlaTile8x128", "LapackPackedUpper", "NCHWc", "XlaRowMajor")
+
+
+def of_few(out: str) -> str:
+    """What is said of a few layouts: a layout that the library gains changes no golden file."""
+    found = json.loads(out)
+    for kind in ("matches", "undecided", "different"):
+        found[kind] = [each for each in found[kind] if each["name"].partition("<")[0] in FEW]
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
 @pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("verb", TEXTS)
-def test_whole_texts(
-    verb: str,
-    files: Shell,
-    golden: Callable[[str, str], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    names = ("XlaTile8x128", "LapackPackedUpper", "NCHWc", "XlaRowMajor")
-    few = {name: library(name) for name in names}
-    monkeypatch.setattr(
-        translation, "library_families", lambda: iter([layoutdsl.Module("few", few, (), {})])
-    )
+def test_whole_texts(verb: str, files: Shell, golden: Callable[[str, str], None]) -> None:
     if verb == "recheck":
         files("prove", "my.layout:Line", "--write", "--into", "mine")
     blocks = []  # with nothing in them of how long a proof took, or which it was
     for line in TEXTS[verb]:
         ended = files(*split(line), "--json", stdin=WRONG.encode())
-        out = re.sub(r'"(seconds|queries|questions)": [0-9.e-]+', r'"\1": 0', ended.out)
+        out = of_few(ended.out) if verb == "identify" else ended.out
+        out = re.sub(r'"(seconds|queries|questions)": [0-9.e-]+', r'"\1": 0', out)
         out = re.sub(r"\b\d+ questions?\b", "0 questions", out)
         out = re.sub(r"\b(\d+ ms|\d+\.\d s)(?=\))", "0 ms", out)
         out = re.sub(r'"[0-9a-f]{64}"', '"HASH"', out).replace(str(Path.cwd()), "FOLDER")

@@ -3,79 +3,73 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+import re
+import sys
+from pathlib import Path
+from signal import SIGINT
+from subprocess import PIPE
+from time import monotonic, sleep
 
 import pytest
 from cli_shell import Shell, shell
 from native_cases import needs_compiler
-
-from layoutdsl import CompilerError
-from layoutdsl.code import modules
-from layoutdsl.code.native import loader, tuning
+from processes import running
 
 __all__ = ["shell"]
 
 SHAPE = "--shape", "2,20,3,4"
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second tree takes half of the time of all others."""
-
-    def seconds(count: int, serve: Callable[[int], None], call: Callable[[], Any]) -> list[float]:
-        for number in range(count):
-            serve(number)
-            call()
-        return [1e-6 if number == 1 else 2e-6 for number in range(count)]
-
-    monkeypatch.setattr(tuning, "_seconds", seconds)
-    monkeypatch.setattr(tuning, "RANKS", 3)
-
-
 @pytest.mark.slow
 @needs_compiler
-@pytest.mark.usefixtures("clock", "place")
+@pytest.mark.usefixtures("place")
 def test_a_row_for_each_verb_and_the_mean_last(shell: Shell) -> None:
+    """Which tree is the fastest is another each time: the mean and the count are of the rows."""
     ended = shell("tune", "demo.layout:NCHW16c", *SHAPE)
     assert (ended.code, ended.err) == (0, "")
-    *rows, empty, last = ended.out.splitlines()
-    assert [line.split() for line in rows] == [
-        ["verb", "type", "shape", "us", "times", "tree"],
-        *(
-            ["NCHW16c", verb, "float32", "2x20x3x4", "1.0", "2.00", "2"]
-            for verb in ("pack", "unpack")
-        ),
+    head, *rows, empty, last = ended.out.splitlines()
+    assert head.split() == ["verb", "type", "shape", "us", "times", "tree"]
+    assert [line.split()[:4] for line in rows] == [
+        ["NCHW16c", verb, "float32", "2x20x3x4"] for verb in ("pack", "unpack")
     ]
+    times = [float(line.split()[5]) for line in rows]
+    others = sum(line.split()[6] != "1" for line in rows)
+    assert min(times) >= 1
     assert empty == ""
-    assert last == "2.00 times as fast in the mean; another way serves in 2 of 2"
-
-
-@pytest.mark.slow
-@needs_compiler
-@pytest.mark.usefixtures("clock", "place")
-def test_conversions_types_and_json(shell: Shell) -> None:
-    ended = shell("tune", "NCHW16c", *SHAPE, "--to", "NHWC", "--of", "u8", "--json")
-    assert (ended.code, ended.err) == (0, "")
-    found = json.loads(ended.out)
-    assert found["status"] == "ok"
-    assert [(each["verb"], each["type"], each["rank"]) for each in found["moves"]] == [
-        ("convert", "uint8", 1)
-    ]
+    said = re.fullmatch(r"(.*) times as fast in the mean; another way serves in (.) of 2", last)
+    assert said is not None
+    assert float(said[1]) == pytest.approx((times[0] * times[1]) ** 0.5, abs=0.02)
+    assert int(said[2]) == others
 
 
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.usefixtures("place")
-def test_what_was_found_is_kept_when_interrupted(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def seconds(*_: object) -> list[float]:
-        raise KeyboardInterrupt
+def test_conversions_types_and_json(shell: Shell) -> None:
+    ended = shell("tune", "NCHW16c", *SHAPE, "--to", "NHWC", "--of", "u8", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    found = json.loads(ended.out)
+    assert found["status"] == "ok"
+    (move,) = found["moves"]
+    assert (move["verb"], move["type"]) == ("convert", "uint8")
+    assert 0 <= move["rank"] < move["tried"]
+    assert move["after"] <= move["before"]
+    assert (move["after"] == move["before"]) == (move["rank"] == 0)
 
-    monkeypatch.setattr(tuning, "_seconds", seconds)
-    ended = shell("tune", "NCHW16c", *SHAPE)
-    assert (ended.code, ended.err) == (130, "interrupted; what was found so far is kept\n")
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.usefixtures("shell")
+def test_what_was_found_is_kept_when_interrupted(place: Path) -> None:
+    line = [sys.executable, "-m", "layoutdsl", "tune", "NCHW16c", "--shape", "8,64,56,56"]
+    with running(line, stderr=PIPE, stdout=PIPE, text=True) as process:
+        until = monotonic() + 100
+        while monotonic() < until and not any(place.rglob("*.so")):
+            sleep(0.02)
+        process.send_signal(SIGINT)
+        _, said = process.communicate(timeout=100)
+    assert process.returncode == 130
+    assert said.endswith("interrupted; what was found so far is kept\n")
 
 
 @pytest.mark.parametrize(
@@ -96,15 +90,11 @@ def test_what_is_refused(words: tuple[str, ...], said: str, shell: Shell) -> Non
 
 
 def test_without_a_compiler(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise CompilerError("no C compiler was found", "install gcc")
-
-    monkeypatch.setattr(loader, "expect_compiler", missing)
-    modules.compiled.cache_clear()
-    modules.unchecked.cache_clear()
+    monkeypatch.setenv("CC", "no-such-compiler")
     ended = shell("tune", "NCHW16c", *SHAPE)
     assert (ended.code, ended.out.count("\n")) == (2, 1)
-    assert ended.err == "error: no C compiler was found\n  = help: install gcc\n"
+    said = "error: $CC is `no-such-compiler`, and there is no program `no-such-compiler`\n"
+    assert ended.err.startswith(f"{said}  = help: set $CC to a C compiler")
 
 
 @pytest.mark.slow

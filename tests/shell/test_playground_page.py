@@ -16,11 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from cli_shell import Shell, shell
 
 import layoutdsl
-from layoutdsl.language.texts import resources
-from layoutdsl.shell.answering import answer
-from layoutdsl.shell.listing import entries
+
+__all__ = ["shell"]
 
 PACKAGE = Path(layoutdsl.__file__).parent
 PAGE = PACKAGE / "shell" / "web" / "page"
@@ -35,11 +35,20 @@ def current(name: str, text: str) -> None:
 
 
 def examples() -> dict[str, dict[str, str]]:
-    families = [(each[0], entries(*each)) for each in resources.library_families()]
-    return {
-        file.removesuffix(".layout"): {each.name: each.text.strip() + "\n" for each in found}
-        for file, found in families
-    }
+    """The entries of each file of the library: remark, declaration and claims, by name."""
+    found: dict[str, dict[str, str]] = {}
+    for place in sorted(PACKAGE.rglob("library/*.layout")):
+        text = place.read_text("utf-8")
+        starts = [*ENTRY.finditer(text)]
+        ends = [*(each.start() for each in starts[1:]), len(text)]
+        found[place.stem] = {
+            each["name"]: text[each.start() : end].strip() + "\n"
+            for each, end in zip(starts, ends, strict=True)
+        }
+    return found
+
+
+ENTRY = re.compile(r"^(?:#.*\n)*(?:layout|table|record) +(?P<name>\w+)", re.MULTILINE)
 
 
 def test_the_colours_are_those_of_pygments() -> None:
@@ -73,11 +82,11 @@ console.log(JSON.stringify(JSON.parse(listed).map((each) => [named(each), propos
 
 
 @pytest.mark.slow
-def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed() -> None:
+def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed(shell: Shell) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    listed = json.loads(answer({"arguments": ["list", "--json"]})["output"])
+    listed = json.loads(shell("list", "--json").out)
     subjects = json.dumps([*listed["layouts"], *listed["records"]])
     command = [node, "--input-type=module", "-e", SHAPES, str(PAGE / "shapes.mjs"), subjects]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -85,7 +94,7 @@ def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed() -> N
     assert len(tried) > 150
     for name, shapes in tried:
         asked = (["show", name, "--shape", each, "--as", "svg"] for each in shapes)
-        assert any(answer({"arguments": each})["exit"] == 0 for each in asked), name
+        assert any(shell(*each).code == 0 for each in asked), name
 
 
 def test_the_policy_names_the_script_of_pictures() -> None:
