@@ -7,14 +7,17 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from groups_drawn import GroupCase, Made, drawn
-from weight_files import as_older, opened, said_of
+from weight_files import as_older
+from weight_readers import contents_of, tensors_in
 
 import layoutdsl
 from layoutdsl import (
+    LayoutError,
     RefusedError,
     UnfitError,
     UnprovedError,
@@ -23,10 +26,6 @@ from layoutdsl import (
     unpack_weights,
     verify_weights,
 )
-from layoutdsl.files.weights.compared import Difference
-from layoutdsl.files.weights.forms import form_named
-from layoutdsl.language.meaning.elements import FillAny
-from layoutdsl.language.meaning.group import Names
 
 DRAWN = 4
 pytestmark = pytest.mark.filterwarnings("ignore:.* is moved, and not proved")
@@ -52,39 +51,34 @@ def there_and_back(seed: int) -> None:
     except (RefusedError, UnprovedError):
         return  # a few that are drawn are wrong
     assert (done.moved, done.kept) == (len(case.made), 1), seed
-    found = {name: data for name, (_, _, data) in said_of(form_named(form), packed).items()}
+    found = {name: data for name, (_, _, data) in contents_of(packed).items()}
     assert found == case.want(), (seed, case.rules)
     checked = verify_weights(packed, source)
     assert checked.fault is None, (seed, checked.fault)
     assert checked.elements == sum(each.size for m in case.made for each in m.arrays.values())
     assert verify_weights(packed).fault is None, seed
     unpack_weights(packed, again, target="numpy")
-    one, other = (said_of(form_named(case.form), each) for each in (source, again))
-    assert one == other, seed
-    damage(draw, case, form, packed, source)
+    assert contents_of(source) == contents_of(again), seed
+    damage(draw, case, packed, source)
 
 
-def damage(draw: Random, case: GroupCase, form: str, packed: Path, source: Path) -> None:
+def damage(draw: Random, case: GroupCase, packed: Path, source: Path) -> None:
     """Change a bit of what a group became; it is named by what `Record.holders` says of it."""
     made = draw.choice(case.made)
-    with opened(form_named(form), packed) as contents:
-        start = next(each.stored.data for each in contents.entries if each.name == made.name)
     bit = draw.randrange(8 * len(made.data))
-    data = bytearray(packed.read_bytes())
-    data[start + bit // 8] ^= 1 << bit % 8
-    packed.write_bytes(data)
+    tensors_in(packed)[made.name].flip(bit)
     fault = verify_weights(packed).fault
     assert fault is not None
     assert fault.name == made.name
     expect(made, bit, verify_weights(packed, source).fault)
 
 
-def expect(made: Made, bit: int, fault: object) -> None:
+def expect(made: Made, bit: int, fault: Any) -> None:
     held = next(made.record.holders(bit, dict(made.values)), None)
-    if held is None and isinstance(made.record.fill, FillAny):
+    if held is None and "fill any" in str(made.record):
         assert fault is None
         return
-    assert isinstance(fault, Difference), fault
+    assert fault is not None
     if held is None:
         assert (fault.name, fault.slot, fault.what) == (made.name, bit, "padding bit")
         return
@@ -420,13 +414,25 @@ def test_lies_about_groups(one: str, other: str) -> None:
 # Names.
 
 
+def names_of(pattern: str) -> Any:
+    """The names of the only field of a group."""
+    holes = "".join(f".{hole}" for hole in ("{i}", "{p}") if hole in pattern)
+    text = "record One(r) = { d(r) = [r] of u8 }\n"
+    module = layoutdsl.parse(f'{text}group "g{holes}" = One(d = "{pattern}") as "g{holes}"')
+    return module.rules[0].sources[0]
+
+
+@pytest.mark.slow
 def test_names_are_read_as_by_regular_expressions() -> None:
     draw = Random(0)
-    for _ in range(2000):
+    read = 0
+    for _ in range(600):
         pieces = draw.choices(("a", "b", ".", "{i}", "{p}"), k=draw.randint(1, 6))
-        names = Names("".join(pieces))
-        if names.crowded is not None:
+        try:
+            names = names_of("".join(pieces))
+        except LayoutError:  # holes without anything between them, or not all of them
             continue
+        read += 1
         meant, seen = "", set[str]()
         for each in pieces:
             hole = each.strip("{}") if each[0] == "{" else ""
@@ -442,3 +448,4 @@ def test_names_are_read_as_by_regular_expressions() -> None:
         for each in (name, names.written({"i": "ab", "p": "b"})):
             found = re.fullmatch(meant, each)
             assert names.read(each) == (None if found is None else found.groupdict())
+    assert read > 50

@@ -8,8 +8,7 @@ import os
 import re
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from random import Random
@@ -17,7 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from weight_files import as_older, opened, said_of
+from weight_files import as_older
+from weight_readers import contents_of, tensors_in
 from weights_drawn import (
     PADDED,
     PLANES,
@@ -45,11 +45,6 @@ from layoutdsl import (
     unpack_weights,
     verify_weights,
 )
-from layoutdsl.files.weights.compared import Difference
-from layoutdsl.files.weights.form import Entry
-from layoutdsl.files.weights.forms import form_named
-from layoutdsl.language.meaning.elements import FillAny
-from layoutdsl.language.meaning.rule import Pattern
 
 DRAWN = 8
 FORMS = ("safetensors", "npz", "gguf", "onnx")
@@ -76,15 +71,14 @@ def there_and_back(seed: int) -> None:
     how["mem"] *= how["jobs"] * draw.choice((1, 2, 5))
     done = pack_weights(source, packed, rules_of(case), **how)
     assert done.moved + done.kept == len(case.tensors)
-    found = said_of(form_named(packed.suffix[1:]), packed)
+    found = contents_of(packed)
     assert {name: data for name, (_, _, data) in found.items()} == case.want()
     assert verify_weights(packed, source).fault is None
     assert verify_weights(packed).fault is None
     inspected(case, packed)
     again = Path(f"again.{case.form}")
     unpack_weights(packed, again, **how)
-    one, other = (said_of(form_named(case.form), each) for each in (source, again))
-    assert one == other
+    assert contents_of(source) == contents_of(again)
     assert not left_behind()
     changed(draw, case, source, packed)
 
@@ -112,17 +106,12 @@ def inspected(case: Case, packed: Path) -> None:
 
 def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:
     """Change one bit of some tensor, which has to be named with its index."""
-    with opened_entries(packed) as entries:
-        spans = {each.name: each.stored for each in entries if each.stored.end > each.stored.data}
-    if not spans:
+    held = {name: each for name, each in tensors_in(packed).items() if each.size}
+    if not held:
         return
-    name = draw.choice(sorted(spans))
-    start, place = spans[name].data, spans[name].place
-    at = draw.randrange(start, spans[name].end)
-    damaged = bytearray(place.read_bytes())
-    bit = draw.randrange(8)
-    damaged[at] ^= 1 << bit
-    place.write_bytes(damaged)
+    name = draw.choice(sorted(held))
+    at, bit = draw.randrange(held[name].size), draw.randrange(8)
+    held[name].flip(8 * at + bit)
     fault = verify_weights(packed).fault
     assert fault is not None
     assert fault.name == name
@@ -130,29 +119,22 @@ def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:
     rule = next((rule for rule in rules_of(case).rules if rule.fits(name)), None)
     found = verify_weights(packed, source).fault
     if rule is None or rule.layout is None:
-        assert isinstance(found, Difference)
-        assert (found.name, found.what, found.slot) == (name, "byte", at - start)
+        assert found is not None
+        assert (found.name, found.what, found.slot) == (name, "byte", at)
         return
     if rule.layout.bit_of is not None:
-        slot = 8 * (at - start) + bit
-        assert isinstance(found, Difference)
+        slot = 8 * at + bit
+        assert found is not None
         assert (found.name, found.slot) == (name, slot)
         assert found.index == element_of_bit(tensor, rule.layout, slot)
         return
-    slot = (at - start) // tensor.width
+    slot = at // tensor.width
     index = index_of(tensor, rule.layout, slot)
-    if index is None and isinstance(rule.layout.fill, FillAny):
+    if index is None and "fill any" in rule.layout.clauses:
         assert found is None
         return
-    assert isinstance(found, Difference)
+    assert found is not None
     assert (found.name, found.index, found.slot) == (name, index, slot)
-
-
-@contextmanager
-def opened_entries(place: Path) -> Iterator[tuple[Entry, ...]]:
-    """The entries of a file, while it is open."""
-    with opened(form_named(place.suffix[1:]), place) as found:
-        yield found.entries
 
 
 @pytest.mark.slow
@@ -171,20 +153,26 @@ def test_more_drawn_weights() -> None:
 # Patterns, against regular expressions.
 
 
+def rule_of(pattern: str) -> Any:
+    (rule,) = layoutdsl.parse(f'tensor "{pattern}" = keep').rules
+    return rule
+
+
+@pytest.mark.slow
 def test_patterns() -> None:
     draw = Random(0)
-    for _ in range(3000):
+    for _ in range(600):
         pattern = "".join(draw.choices(("a", "b", ".", "*", "**"), k=draw.randint(0, 6)))
-        if "***" in pattern:
+        if "***" in pattern or not pattern:
             continue
         name = "".join(draw.choices("ab.", k=draw.randint(0, 7)))
         parts = [re.escape(each) for each in re.split(r"(\*\*?)", pattern)]
         meant = "".join(parts).replace(r"\*\*", ".*").replace(r"\*", "[^.]*")
-        assert Pattern(pattern).fits(name) == bool(re.fullmatch(meant, name)), (pattern, name)
+        assert rule_of(pattern).fits(name) == bool(re.fullmatch(meant, name)), (pattern, name)
 
 
 def test_a_long_name_is_gone_through_once() -> None:
-    assert not Pattern("**a**a**a**a**b**.c").fits("a" * 100_000 + ".c")
+    assert not rule_of("**a**a**a**a**b**.c").fits("a" * 100_000 + ".c")
 
 
 # Words that become other words, bit by bit.
@@ -214,22 +202,13 @@ def test_words_are_converted(seed: int) -> None:
     with np.load("again.npz") as found:
         assert found["a.qweight"].tobytes() == was
         assert found["a.qweight"].shape == arrays.shape
-    damage("out.npz", "a.qweight", 13)
+    tensors_in(Path("out.npz"))["a.qweight"].flip(13)
     fault = verify_weights("out.npz", "in.npz").fault
-    assert isinstance(fault, Difference)
+    assert fault is not None
     assert (fault.name, fault.slot, fault.what) == ("a.qweight", 13, "bit")
     index = fault.index
     assert index is not None
     assert fault.slot in holding(other, shape, index)
-
-
-def damage(place: str, name: str, bit: int) -> None:
-    """Change a bit of a tensor in a file."""
-    with opened_entries(Path(place)) as entries:
-        start = next(each.stored.data for each in entries if each.name == name)
-    data = bytearray(Path(place).read_bytes())
-    data[start + bit // 8] ^= 1 << bit % 8
-    Path(place).write_bytes(data)
 
 
 # Other people's reader and writer.
@@ -537,13 +516,10 @@ def test_words_are_compared_in_little_memory(layout: str) -> None:
     tracemalloc.stop()
     with pytest.raises(TooLittleError):
         verify_weights("out.npz", "in.npz", mem=1)
-    with opened(form_named("npz"), Path("out.npz")) as contents:
-        start = contents.entries[0].stored.data
-    data = bytearray(Path("out.npz").read_bytes())
-    data[start + 300_000] ^= 4
-    Path("out.npz").write_bytes(data)
+    (held,) = tensors_in(Path("out.npz")).values()
+    held.flip(8 * 300_000 + 2)
     fault = verify_weights("out.npz", "in.npz", mem=mem).fault
-    assert isinstance(fault, Difference)
+    assert fault is not None
     assert (fault.slot, fault.what) == (8 * 300_000 + 2, "bit")
     index = fault.index
     assert index is not None
@@ -636,8 +612,7 @@ def test_another_layout_explains_a_tensor(other: str, shape: tuple[int, ...], sa
     np.savez("in.npz", a=tensor)
     rules = layoutdsl.parse('tensor "a"(n, c, h, w) = [w, h, c, n]')
     pack_weights("in.npz", "out.npz", rules, target="numpy")
-    with opened_entries(Path("out.npz")) as entries:
-        start = entries[0].stored.data
+    start = tensors_in(Path("out.npz"))["a"].start
     data = bytearray(Path("out.npz").read_bytes())
     data[start : start + tensor.nbytes] = (
         layoutdsl.compile(layoutdsl.library(other)).pack(tensor).tobytes()
@@ -651,7 +626,7 @@ def test_another_layout_explains_a_tensor(other: str, shape: tuple[int, ...], sa
 def test_a_bit_that_was_flipped_is_explained_by_nothing() -> None:
     np.savez("in.npz", a=np.arange(6, dtype="u2").reshape(2, 3))
     pack_weights("in.npz", "out.npz", layoutdsl.parse('tensor "a"(n, k) = [k, n]'), target="numpy")
-    damage("out.npz", "a", 5)
+    tensors_in(Path("out.npz"))["a"].flip(5)
     found = verify_weights("out.npz", "in.npz")
     assert found.fault is not None
     assert found.explained is None
@@ -661,8 +636,8 @@ def test_an_archive_that_has_changed_is_refused() -> None:
     np.savez("in.npz", a=np.arange(6, dtype="u2").reshape(2, 3))
     rules = layoutdsl.parse('tensor "a"(n, k) = [k, n]')
     pack_weights("in.npz", "out.npz", rules, target="numpy")
-    damage("in.npz", "a", 5)
-    damage("out.npz", "a", 5)
+    tensors_in(Path("in.npz"))["a"].flip(5)
+    tensors_in(Path("out.npz"))["a"].flip(5)
     for verb in (
         lambda: pack_weights("in.npz", "more.npz", rules, target="numpy"),
         lambda: unpack_weights("out.npz", "more.npz", target="numpy"),
