@@ -9,6 +9,19 @@ from typing import Any
 
 import pytest
 
+from layoutdsl.language.integers.bits import arithmetic, assumed
+from layoutdsl.language.integers.expr import (
+    Add,
+    BitAnd,
+    BitXor,
+    Constant,
+    Expr,
+    FloorDiv,
+    Index,
+    Mod,
+    Mul,
+)
+from layoutdsl.language.integers.value import evaluate
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.certificate import establish, known_lemmas
 from layoutdsl.proof.kernel.checker import (
@@ -357,3 +370,49 @@ def test_a_theorem_speaks_of_its_own_names_only() -> None:
     for theorem, _ in LIBRARY.values():
         spoken = {name for each in (*theorem.hypotheses, *theorem.goals) for name in names(each)}
         assert spoken == set(theorem.variables)
+
+
+# Bitwise operations, in the words of arithmetic that theorems are stated in.
+
+A, B = Index("a"), Index("b")
+SMALL = [
+    Mod(B, Constant(8)),
+    Mod(B, Constant(6)),
+    BitAnd(B, Constant(40)),
+    Mul(Mod(B, Constant(4)), Constant(4)),
+    FloorDiv(Mod(B, Constant(32)), Constant(4)),
+    FloorDiv(Mod(B, Constant(32)), Constant(3)),
+    Add(Mod(B, Constant(4)), Mod(A, Constant(3))),
+    BitXor(Mod(B, Constant(4)), Mod(FloorDiv(A, Constant(3)), Constant(8))),
+    Constant(0),
+    Constant(13),
+]
+LARGE = [A, FloorDiv(A, Constant(8)), Mul(A, Constant(4)), BitXor(A, Mod(B, Constant(16)))]
+
+
+@pytest.mark.sampled(36, slow=35)
+@pytest.mark.parametrize("operation", [BitXor, BitAnd])
+@pytest.mark.parametrize("small", SMALL)
+@pytest.mark.parametrize("large", LARGE)
+def test_arithmetic_says_what_bits_do(
+    operation: type[BitXor] | type[BitAnd], small: Expr, large: Expr
+) -> None:
+    """Negative numbers included: what is evident holds whatever the names stand for."""
+    for expr in (operation(large, small), operation(small, large)):
+        said = arithmetic(expr, {})
+        assert said is not None
+        assert list(assumed(expr, {})) == []
+        for a, b in product((*range(-9, 10), 37, -70, 1 << 20), (*range(-5, 9), 44, 63, -100)):
+            point = {"a": a, "b": b}
+            assert evaluate(said, point) == evaluate(expr, point), point
+
+
+def test_what_is_not_evident_is_assumed() -> None:
+    expr = BitXor(A, B)
+    assert arithmetic(expr, {}) is None
+    assert list(assumed(expr, {"b": Constant(6)})) == [(B, 8)]
+    said = arithmetic(expr, {"b": Constant(6)})
+    assert said is not None
+    for a, b in product(range(-20, 20), range(8)):
+        assert evaluate(said, {"a": a, "b": b}) == a ^ b
+    assert evaluate(said, {"a": 0, "b": 8}) != 8  # why it has to be shown that b is below 8
