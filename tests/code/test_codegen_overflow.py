@@ -16,8 +16,8 @@ from layoutdsl import Layout, RefusedError, UnvalidatedError
 
 # Found wrong once: coordinates that are small, made of numbers that are not. Beside each a shape.
 FOUND = {
-    "layout Y(i, j) = [i, j, (i - j)*(i - j)*1000000007*1000000007%3 : 3]": (12, 12),
     "layout P(i) = [i, (i - 1)*999999999999999999%7 : 7]": (40,),
+    "layout Y(i, j) = [i, j, (i - j)*(i - j)*1000000007*1000000007%3 : 3]": (12, 12),
     "layout P5(i) = [i, ((i-5)*(i-5)*(i-5)*(i-5)*(i-5)*(i-5)*(i-5))%7 : 7]": (600,),
     "layout V(i) = [i, (i, 0 : 999999999999999999)%7 : 7]": (40,),
     "layout W(i) = [i] where (i - 1)*999999999999999999%7 <= 3": (40,),

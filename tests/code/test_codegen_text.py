@@ -23,7 +23,7 @@ PROOFS = "CERTIFICATE = 'sha256:0123'"
 """In place of the hash of the proofs, which changes with the prover."""
 
 
-@pytest.mark.parametrize("name", ["NCHW16c", "Xor"])
+@pytest.mark.parametrize("name", [pytest.param("NCHW16c", marks=pytest.mark.slow), "Xor"])
 def test_golden_modules(name: str) -> None:
     """`LAYOUTDSL_REWRITE_GOLDEN=1` rewrites them; they are read in review."""
     case = BY_NAME[name]

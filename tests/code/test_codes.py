@@ -187,13 +187,17 @@ def test_parts_are_those_of_the_whole() -> None:
 
 def test_a_rounded_quotient_alone_would_be_wrong() -> None:
     """Numbers next to a half whose quotient is rounded to it: what `fmod` is there for."""
-    random, wrong, module = Random(8), 0, module_of("u16")
-    for _ in range(4000):
-        scale = random.uniform(0.001, 1)
-        number = float((2 * random.randint(0, 300) + 1) * Fraction(scale) / 2)
-        exact = round(Fraction(number) / Fraction(scale))
-        wrong += int(np.rint(np.float64(number) / scale)) != exact
-        assert module.quantise(np.array([number]), scale=scale, zero_point=0) == exact
+    random = Random(8)
+    scales = np.array([random.uniform(0.001, 1) for _ in range(4000)])
+    halves = [(2 * random.randint(0, 300) + 1) * Fraction(scale) / 2 for scale in scales.tolist()]
+    numbers = np.array([float(each) for each in halves])
+    exact = [
+        round(Fraction(number) / Fraction(scale))
+        for number, scale in zip(numbers.tolist(), scales.tolist(), strict=True)
+    ]
+    found = module_of("u16", "per a").quantise(numbers, scale=scales, zero_point=0)
+    assert found.tolist() == exact
+    wrong = (np.rint(numbers / scales) != exact).sum()
     assert wrong > 100
 
 

@@ -79,6 +79,7 @@ NOWHERE = tuple(f"layout {name}(" for name in "QBMN")
 """Numbers of these leave 64 bits at every shape, so there is no C of them."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_may_leave_64_bits_is_refused(text: str, tmp_path: Path) -> None:

@@ -659,7 +659,7 @@ c*2
 2*C - 1
 2*C - 1
 // Overlapping
-no functions: exit code 1
+no functions: exit code 3
 // Nibbles
 (k*((N - 1)/8 + 1) + n/8)*8 + n%8
 K*((N - 1)/8 + 1)*8
