@@ -118,7 +118,6 @@ def test_attention_moves_what_heads_cut_apart(tmp_path: Path) -> None:
     assert not found.figures.gaps
 
 
-@pytest.mark.slow
 def test_one_head_moves_nothing_but_the_keys(tmp_path: Path) -> None:
     """With one head, views are the memory that products take."""
     shapes = {"heads": np.array([2, 6, 1, 16]), "together": np.array([2, 6, 16])}

@@ -1,4 +1,7 @@
-"""Validation of generated text: right modules pass, wrong ones do not, and what passes behaves."""
+"""Validation of generated text: right modules pass, wrong ones do not, and what passes behaves.
+
+The validator is what vouches for generated text, so it gets texts that no generator writes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""C that is read back: shown to be right for every shape, or refused."""
+"""C that is read back: shown to be right for every shape, or refused.
+
+The validator is what vouches for generated C, so it gets texts that no generator writes.
+"""
 
 from __future__ import annotations
 

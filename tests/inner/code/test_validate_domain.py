@@ -1,4 +1,7 @@
-"""Validation of modules of layouts that hold only part of a shape."""
+"""Validation of modules of layouts that hold only part of a shape.
+
+The validator gets masks and conditions that no generator writes, one fault in each.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Normal forms of terms drawn at random, held against their values in plain integers."""
+"""Normal forms of terms drawn at random, held against their values in plain integers.
+
+Theorems of the validator rest on these forms, so each is tried apart from any text.
+"""
 
 from __future__ import annotations
 

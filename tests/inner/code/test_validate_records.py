@@ -1,4 +1,7 @@
-"""C of records, read back: right text is validated, and no text that does something else."""
+"""C of records, read back: right text is validated, and no text that does something else.
+
+The validator is what vouches for generated C, so it gets texts that no generator writes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Trees of loops shown to be right for every shape, and wrong ones that are not."""
+"""Trees of loops shown to be right for every shape, and wrong ones that are not.
+
+The validator of trees is trusted, so it gets trees that no planner makes.
+"""
 
 from __future__ import annotations
 

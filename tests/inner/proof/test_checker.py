@@ -1,4 +1,7 @@
-"""The checker takes right steps and nothing else; every lemma needs every one of its hypotheses."""
+"""The checker takes right steps and nothing else; every lemma needs every one of its hypotheses.
+
+The kernel is trusted, so its rules are tested one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""z3 inside this process gives the answers of the program."""
+"""z3 inside this process gives the answers of the program.
+
+The kernel asks one solver in two ways, and each question has to get the same answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Each rule by which proofs of a solver are replayed: what it shows holds where its premises do."""
+"""Each rule by which proofs of a solver are replayed: what it shows holds where its premises do.
+
+The rules are trusted, and a solver uses few of them in any one proof.
+"""
 
 from __future__ import annotations
 

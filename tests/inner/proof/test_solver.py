@@ -1,4 +1,7 @@
-"""A solver that is missing, dies, hangs, raves or gives up leaves questions open, and says why."""
+"""A solver that is missing, dies, hangs, raves or gives up leaves questions open, and says why.
+
+The kernel trusts no solver, so it is given ones that misbehave in each way.
+"""
 
 from __future__ import annotations
 
