@@ -202,7 +202,7 @@ def test_views_cost_nothing_and_have_no_way_as_written(tmp_path: Path) -> None:
         c = Reshape(b, whole)
         y = Relu(c)
     """
-    shapes = {"cut": np.array([1, 4, 5, 6, 5]), "whole": np.array([1, 20, 6, 5])}
+    shapes: dict[str, Any] = {"cut": np.array([1, 4, 5, 6, 5]), "whole": np.array([1, 20, 6, 5])}
     found = planned(tmp_path, text, "prefer Conv = NHWC", x=[1, 4, 6, 5], w=(20, 4, 1, 1), **shapes)
     assert [each.how for each in found.plan.variants[1:4]] == ["view"] * 3
     assert moves(found) == 2
