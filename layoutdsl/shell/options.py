@@ -32,7 +32,7 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
 
 
 JSON = choice(
-    "json", "form", "Print JSON; its keys are listed in the documentation, under The shell."
+    "json", "form", "Print JSON; its keys are listed in the documentation, under JSON keys."
 )
 
 
