@@ -1,4 +1,4 @@
-"""Files of safetensors, as their package writes and reads them, and headers that lie."""
+"""Files of safetensors: packed files as their package reads them, and headers that lie."""
 
 from __future__ import annotations
 
@@ -9,82 +9,107 @@ from typing import Any
 
 import numpy as np
 import pytest
-import weight_files as files
+from weight_headers import refused
 
-from layoutdsl.files.weights.form import Wanted
-from layoutdsl.files.weights.safetensors import TYPES, Safetensors
+from layoutdsl import UnfitError, inspect_weights, pack_weights, parse, unpack_weights
 
-SAFETENSORS = Safetensors()
+SHAPES = ((), (0,), (1,), (7,), (3, 5), (4, 0, 2), (2, 3, 4), (1, 1, 1, 9), (2, 1, 3, 2, 2))
 
-
-@pytest.mark.parametrize("seed", range(8))
-def test_safetensors_are_opened_by_their_package(tmp_path: Path, seed: int) -> None:
-    package, place = pytest.importorskip("safetensors"), tmp_path / "a.safetensors"
-    wanted, items = files.drawn(seed, files.KINDS)
-    wanted.append(Wanted("nibbles", None, "F4", (2, 8), 8))
-    items.append(b"01234567")
-    files.write(place, SAFETENSORS.arrange(None, wanted, files.SAID), items)
-    found = dict(package.deserialize(place.read_bytes()))
-    assert found.keys() == {each.name for each in wanted}
-    for each, data in zip(wanted, items, strict=True):
-        tensor = found[each.name]
-        assert (tuple(tensor["shape"]), bytes(tensor["data"])) == (each.shape, data)
-        assert TYPES[tensor["dtype"]][0] == each.type
-    with package.safe_open(place, framework="np") as file:
-        assert file.metadata() == {"layoutdsl": files.SAID}
-    with files.opened(SAFETENSORS, place) as contents:
-        assert (contents.said, contents.rest) == (files.SAID, {})
-
-
-THEIRS = {
+TYPES = {
     **{
-        f"{word}{bits}": f"{word[0].upper()}{bits}"
+        f"{word}{bits}": (f"{word[0].upper()}{bits}", f"{word[0]}{bits}", bits)
         for word in ("int", "uint")
         for bits in (8, 16, 32, 64)
     },
-    **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
-    "bool": "BOOL",
-    "bfloat16": "BF16",
-    "complex64": "C64",
-    "float4_e2m1fn_x2": "F4",
-    "float8_e4m3fn": "F8_E4M3",
-    "float8_e5m2": "F8_E5M2",
-    "float8_e8m0fnu": "F8_E8M0",
-    "float8_e4m3fnuz": "F8_E4M3FNUZ",
-    "float8_e5m2fnuz": "F8_E5M2FNUZ",
+    **{f"float{bits}": (f"F{bits}", f"f{bits}", bits) for bits in (16, 32, 64)},
+    "bool": ("BOOL", "bool", 8),
+    "bfloat16": ("BF16", "bf16", 16),
+    "complex64": ("C64", "c64", 64),
+    "float8_e4m3fn": ("F8_E4M3", "f8e4m3", 8),
+    "float8_e5m2": ("F8_E5M2", "f8e5m2", 8),
+    "float8_e8m0fnu": ("F8_E8M0", "e8", 8),
+    "float8_e4m3fnuz": ("F8_E4M3FNUZ", "f8", 8),
+    "float8_e5m2fnuz": ("F8_E5M2FNUZ", "f8", 8),
+    "float4_e2m1fn_x2": ("F4", None, 8),
 }
+"""Each type of the package: the format's word, our element type, and the bits of an item.
+
+Two items of `F4` share a byte, so it has no element type, and its tensors can only be kept.
+"""
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_safetensors_of_their_package_are_read(tmp_path: Path, seed: int) -> None:
-    package, place = pytest.importorskip("safetensors"), tmp_path / "a.safetensors"
+def by_their_package(place: Path, seed: int) -> list[str]:
+    """Write a file of tensors of every type; returns the types in the order of `t0`, `t1`, ..."""
+    package = pytest.importorskip("safetensors")
     draw, given, held = Random(seed), dict[str, Any](), []
-    for number, word in enumerate([*THEIRS, "uint8"]):
-        shape = draw.choice([*files.SHAPES[1:], (2, 8)])
-        data = draw.randbytes(int(np.prod(shape)) * max(TYPES[THEIRS[word]][1], 8) // 8)
+    words = [*TYPES, "uint8"]
+    for number, word in enumerate(words):
+        shape = draw.choice([*SHAPES[1:], (2, 8)])
+        data = draw.randbytes(int(np.prod(shape)) * TYPES[word][2] // 8)
         held.append(np.frombuffer(bytearray(data) or bytearray(1), np.uint8))
         name = f"t{number}" if number else '\u00e4 " \\ \n'
         at, size = held[-1].ctypes.data, len(data)
         given[name] = package.TensorSpec(dtype=word, shape=shape, data_ptr=at, data_len=size)
+    scalar = np.frombuffer(draw.randbytes(4), np.uint8)
+    given["scalar"] = package.TensorSpec(
+        dtype="float32", shape=(), data_ptr=scalar.ctypes.data, data_len=4
+    )
     place.write_bytes(package.serialize(given, {"format": "pt"}))
-    found = files.said_of(SAFETENSORS, place)
-    assert found == {
-        name: (TYPES[each["dtype"]][0], tuple(each["shape"]), bytes(each["data"]))
-        for name, each in package.deserialize(place.read_bytes())
-    }
-    with files.opened(SAFETENSORS, place) as contents:
-        assert {each.name: each.native for each in contents.entries} == {
-            name: each.dtype for name, each in given.items()
-        }
-        assert (contents.said, contents.rest) == (None, {"format": "pt"})
-        same = [
-            Wanted(each.name, each.type, each.native, each.shape, len(files.data(each)))
-            for each in contents.entries
-        ]
-        again = tmp_path / "again.safetensors"
-        items = [files.data(each) for each in contents.entries]
-        files.write(again, SAFETENSORS.arrange(contents, same, ""), items)
-    assert again.read_bytes() == place.read_bytes()
+    return words
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_files_of_their_package_there_and_back(tmp_path: Path, seed: int) -> None:
+    """Their package reads every tensor of what we pack, and unpacking restores the whole file."""
+    package = pytest.importorskip("safetensors")
+    source, packed, again = (tmp_path / f"{name}.safetensors" for name in ("a", "b", "c"))
+    by_their_package(source, seed)
+    theirs = package.deserialize(source.read_bytes())
+    assert {
+        each.name: (each.type, each.extents, each.bytes) for each in inspect_weights(source).tensors
+    } == {name: (each["dtype"], tuple(each["shape"]), len(each["data"])) for name, each in theirs}
+    assert {each["dtype"] for _, each in theirs} == {word for word, _, _ in TYPES.values()}
+    rules = parse('layout Turned(n, k) = [k, n]\ntensor "scalar"() = keep\ntensor "**" = keep')
+    pack_weights(source, packed, rules, target="numpy")
+    assert dict(package.deserialize(packed.read_bytes())) == dict(theirs)
+    with package.safe_open(packed, framework="np") as file:
+        said = file.metadata()
+    assert said["format"] == "pt"
+    assert json.loads(said["layoutdsl"])["form"] == "safetensors"
+    unpack_weights(packed, again, target="numpy")
+    assert again.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("word", TYPES)
+def test_items_are_elements_of_their_type(tmp_path: Path, word: str) -> None:
+    """A layout of the element type fits, and one of another type of that width does not."""
+    package = pytest.importorskip("safetensors")
+    theirs, kind, bits = TYPES[word]
+    source, packed = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    items = np.frombuffer(Random(1).randbytes(6 * bits // 8) + bytes(8), np.uint8)
+    if word == "bool":
+        items = np.frombuffer(b"\1\0\0\1\1\0", np.uint8)
+    given = package.TensorSpec(
+        dtype=word, shape=(2, 3), data_ptr=items.ctypes.data, data_len=6 * bits // 8
+    )
+    source.write_bytes(package.serialize({"a": given}))
+
+    def pack(kind: str) -> None:
+        rules = parse(f'layout Turned(n, k) = [k, n] of {kind}\ntensor "a" = Turned')
+        pack_weights(source, packed, rules, target="numpy")
+
+    for other in ("u8", "i8", "u16", "i16", "u32", "f32", "u64", "f64", "bf16", "f8e4m3", "bool"):
+        if other != kind and kind != "f8":
+            with pytest.raises(UnfitError):
+                pack(other)
+            assert not packed.exists()
+    if kind is None:
+        return
+    pack(kind)
+    ((_, found),) = package.deserialize(packed.read_bytes())
+    assert (found["dtype"], found["shape"]) == (theirs, [3, 2])
+    want = items[: 6 * bits // 8].reshape(2, 3, -1).transpose(1, 0, 2)
+    assert bytes(found["data"]) == want.tobytes()
 
 
 def header(found: Any, data: bytes = b"", length: int | None = None) -> bytes:
@@ -138,7 +163,7 @@ LIES: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_headers_of_safetensors_that_lie(tmp_path: Path, lie: str) -> None:
     whole, words = LIES[lie]
-    found = files.refused(SAFETENSORS, tmp_path / "a.safetensors", whole)
+    found = refused(tmp_path / "a.safetensors", whole)
     assert found is not None
     assert words in found
     assert "; fetch it again, or write it anew" in found or lie == "type"
