@@ -1,59 +1,66 @@
-"""Files of GGUF, as gguf-py writes and reads them, and headers that lie."""
+"""Files of GGUF: packed ones as gguf-py reads them, those of gguf-py, and headers that lie."""
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-import weight_files as files
+from weight_headers import SHAPES, refusal, refused
 from weight_judges import by_gguf
+from weight_readers import contents_of, write_safetensors
 
-from layoutdsl.files.weights.bounds import item_bits
-from layoutdsl.files.weights.form import Wanted
-from layoutdsl.files.weights.gguf import Gguf
-from layoutdsl.files.weights.gguf_types import TYPES as GGUF_TYPES
+from layoutdsl import UnfitError, inspect_weights, pack_weights, parse, unpack_weights
 
-GGUF = Gguf()
+KEEP = 'tensor "**" = keep'
+WORDS = {
+    **{f"{sign}{bits}": f"I{bits}" for sign in "IU" for bits in (8, 16, 32, 64)},
+    **{each: each for each in ("F16", "F32", "F64", "BF16")},
+    **dict.fromkeys(("BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0"), "I8"),
+    "C64": "I64",
+}
+"""The type of GGUF for each of safetensors: where it has none, integers of that width."""
 
 
-def test_types_of_gguf() -> None:
-    gguf = pytest.importorskip("gguf")
-    theirs = {
-        each.name: (each.value, *gguf.GGML_QUANT_SIZES[each]) for each in gguf.GGMLQuantizationType
-    }
-    assert {
-        word: (found.number, found.elements, found.size) for word, found in GGUF_TYPES.items()
-    } == theirs
+def width(word: str) -> int:
+    return {"8": 1, "16": 2, "32": 4, "64": 8}[WORDS[word].strip("BFI")]
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_files_of_ours_are_read_by_gguf(tmp_path: Path, seed: int) -> None:
-    place = tmp_path / "a.gguf"
-    wanted, items = files.drawn(seed, files.KINDS)
-    wanted += [Wanted("blocks", None, "Q4_0", (2, 64), 72), files.wanted("more", "f32", (2,) * 6)]
-    items += [bytes(72), Random(seed).randbytes(256)]
-    files.write(place, GGUF.arrange(None, wanted, files.SAID), items)
-    tensors, keys = by_gguf(place)
-    assert list(tensors) == [each.name for each in wanted]
-    assert keys["layoutdsl"] == files.SAID
-    for each, data in zip(wanted, items, strict=True):
-        word, shape, found = tensors[each.name]
-        assert found == data
-        assert shape == (each.shape if 0 < len(each.shape) < 5 else shape)
-        assert GGUF_TYPES[word].kind in (each.type, f"i{item_bits(each.type)}")
-    assert tensors["more"][1] == (8, 2, 2, 2)
-    ours = files.said_of(GGUF, place)
-    assert ours == {
-        each.name: (each.type, each.shape, data) for each, data in zip(wanted, items, strict=True)
+    """Every type and drawn shapes; GGUF has from 1 to 4 axes, so others are said beside."""
+    source, place, back = tmp_path / "a.safetensors", tmp_path / "a.gguf", tmp_path / "b"
+    draw = Random(seed)
+    shapes = {word: draw.choice(SHAPES) for word in WORDS}
+    given = {
+        f"{word}.w": (word, shape, draw.randbytes(prod(shape) * width(word)))
+        for word, shape in shapes.items()
     }
+    given["more"] = ("F32", (2,) * 6, draw.randbytes(256))
+    write_safetensors(source, given)
+    pack_weights(source, place, parse(KEEP), target="numpy")
+    tensors, keys = by_gguf(place)
+    assert list(tensors) == list(given)
+    assert json.loads(keys["layoutdsl"])["form"] == "safetensors"
+    for name, (kind, shape, data) in given.items():
+        word, found_shape, found = tensors[name]
+        assert (word, found) == (WORDS[kind], data)
+        if 0 < len(shape) < 5:
+            assert found_shape == shape
+    assert tensors["more"][1] == (8, 2, 2, 2)
+    shown = {each.name: (each.extents, each.bytes) for each in inspect_weights(place).tensors}
+    assert shown == {name: (shape, len(data)) for name, (_, shape, data) in given.items()}
+    unpack_weights(place, back.with_suffix(".safetensors"), target="numpy")
+    assert contents_of(back.with_suffix(".safetensors")) == given
 
 
 def gguf_file(place: Path, seed: int, alignment: int = 32) -> None:
-    """A file that their writer makes: every type, and keys of every type."""
+    """A file that their writer makes: every type that it has, and keys of every type."""
     gguf, draw = pytest.importorskip("gguf"), Random(seed)
     writer = gguf.GGUFWriter(place, "llama")
     if alignment != 32:
@@ -65,11 +72,10 @@ def gguf_file(place: Path, seed: int, alignment: int = 32) -> None:
     for word in ("float32", "float64"):
         getattr(writer, f"add_{word}")(word, 0.5)
     writer.add_bool("bool", True)
-    for word, found in GGUF_TYPES.items():
-        rows = draw.choice([(2,), (1, 3), (2, 2, 2)])
-        data = np.frombuffer(draw.randbytes(int(np.prod(rows)) * found.size * 3), np.uint8)
-        shape = (*rows, found.size * 3)
-        writer.add_tensor(word, data.reshape(shape), raw_dtype=gguf.GGMLQuantizationType[word])
+    for kind in gguf.GGMLQuantizationType:
+        rows, (_, size) = draw.choice([(2,), (1, 3), (2, 2, 2)]), gguf.GGML_QUANT_SIZES[kind]
+        data = np.frombuffer(draw.randbytes(prod(rows) * size * 3), np.uint8)
+        writer.add_tensor(kind.name, data.reshape(*rows, size * 3), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -78,21 +84,50 @@ def gguf_file(place: Path, seed: int, alignment: int = 32) -> None:
 
 @pytest.mark.parametrize("alignment", [32, 8, 4096])
 def test_files_of_gguf_are_read_and_kept(tmp_path: Path, alignment: int) -> None:
-    place, again = tmp_path / "a.gguf", tmp_path / "b.gguf"
+    place, packed, again = (tmp_path / f"{name}.gguf" for name in "abc")
     gguf_file(place, alignment, alignment)
     tensors, keys = by_gguf(place)
-    with files.opened(GGUF, place) as contents:
-        entries = contents.entries
-        assert {e.name: (e.native, e.shape, files.data(e)) for e in entries} == tensors
-        assert [e.type for e in entries] == [each.kind for each in GGUF_TYPES.values()]
-        items = [files.data(each) for each in entries]
-        files.write(again, GGUF.arrange(contents, files.kept(entries), ""), items)
-        assert again.read_bytes() == place.read_bytes()
-        files.write(again, GGUF.arrange(contents, files.kept(entries), files.SAID), items)
-    assert by_gguf(again) == (tensors, {**keys, "layoutdsl": files.SAID})
-    with files.opened(GGUF, again) as contents:
-        assert contents.said == files.SAID
-        assert contents.rest.count == len(keys)
+    found = inspect_weights(place)
+    assert {e.name: (e.type, e.extents, e.bytes) for e in found.tensors} == {
+        name: (kind, shape, len(data)) for name, (kind, shape, data) in tensors.items()
+    }
+    assert not found.packed
+    pack_weights(place, packed, parse(KEEP), target="numpy")
+    found_tensors, found_keys = by_gguf(packed)
+    assert json.loads(found_keys.pop("layoutdsl"))["form"] == "gguf"
+    assert (found_tensors, found_keys) == (tensors, keys)
+    unpack_weights(packed, again, target="numpy")
+    assert again.read_bytes() == place.read_bytes()
+
+
+ELEMENTS = ("f16", "f32", "f64", "bf16", "i8", "i16", "i32", "i64")
+OTHERS = {"f16": "bf16", "f32": "i32", "f64": "i64", "bf16": "f16"} | {
+    f"i{bits}": f"f{bits}" for bits in (8, 16, 32, 64)
+}
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+def test_items_are_elements_of_their_type(tmp_path: Path, kind: str) -> None:
+    """A layout of the element type fits; another one of the same width does not."""
+    word = kind.upper()
+    items = np.frombuffer(Random(1).randbytes(6 * width(word)), f"V{width(word)}").reshape(2, 3)
+    bare, packed = tmp_path / "bare.gguf", tmp_path / "packed.gguf"
+    gguf = pytest.importorskip("gguf")
+    writer = gguf.GGUFWriter(bare, "llama")
+    data = np.frombuffer(items.tobytes(), np.uint8).reshape(2, -1)
+    writer.add_tensor("a", data, raw_dtype=gguf.GGMLQuantizationType[word])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(UnfitError, match="does not fit"):
+        pack_weights(bare, packed, parse(turned(OTHERS[kind])), target="numpy")
+    pack_weights(bare, packed, parse(turned(kind)), target="numpy")
+    assert by_gguf(packed)[0] == {"a": (word, (3, 2), items.T.tobytes())}
+
+
+def turned(kind: str) -> str:
+    return f'layout Turned(n, k) = [k, n] of {kind}\ntensor "a" = Turned'
 
 
 def gguf_head(tensors: int = 0, keys: int = 0, version: int = 3, rest: bytes = b"") -> bytes:
@@ -197,7 +232,7 @@ GGUF_LIES: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("lie", GGUF_LIES)
 def test_headers_of_gguf_that_lie(tmp_path: Path, lie: str) -> None:
     whole, words = GGUF_LIES[lie]
-    found = files.refused(GGUF, tmp_path / "a.gguf", whole)
+    found = refused(tmp_path / "a.gguf", whole)
     assert found is not None
     assert words in found
     assert "; fetch it again, or write it anew" in found or lie == "type"
@@ -208,7 +243,7 @@ def test_a_long_header_of_gguf_is_no_file_cut_short(tmp_path: Path) -> None:
     with place.open("wb") as file:
         file.write(gguf_head(0, 1, rest=text("a") + struct.pack("<IIQ", 9, 0, 2**28)))
         file.truncate(2**29)
-    found = files.refusal(GGUF, place)
+    found = refusal(place)
     assert found == (
         "says more than 100000000 bytes besides its items; fetch it again, or write it anew"
     )

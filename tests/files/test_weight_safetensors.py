@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from weight_headers import refused
+from weight_headers import SHAPES, refused
 
 from layoutdsl import UnfitError, inspect_weights, pack_weights, parse, unpack_weights
-
-SHAPES = ((), (0,), (1,), (7,), (3, 5), (4, 0, 2), (2, 3, 4), (1, 1, 1, 9), (2, 1, 3, 2, 2))
 
 TYPES = {
     **{

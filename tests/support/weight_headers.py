@@ -8,6 +8,9 @@ from pathlib import Path
 
 from layoutdsl import UnfitError, inspect_weights
 
+SHAPES = ((), (0,), (1,), (7,), (3, 5), (4, 0, 2), (2, 3, 4), (1, 1, 1, 9), (2, 1, 3, 2, 2))
+"""Shapes of tensors: without axes, without elements, and of up to five axes."""
+
 _OPEN = Path("/proc/self/fd")
 
 

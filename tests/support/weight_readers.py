@@ -105,3 +105,16 @@ _READERS: Mapping[str, Callable[[Path], Iterator[tuple[str, Found]]]] = {
     ".gguf": _gguf,
     ".onnx": _onnx,
 }
+
+
+def write_safetensors(
+    place: Path, tensors: Mapping[str, tuple[str, tuple[int, ...], bytes]]
+) -> None:
+    """Write tensors of these types, shapes and bytes."""
+    head, at = {}, 0
+    for name, (word, shape, data) in tensors.items():
+        head[name] = {"dtype": word, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(head).encode()
+    items = b"".join(data for _, _, data in tensors.values())
+    place.write_bytes(len(text).to_bytes(8, "little") + text + items)
