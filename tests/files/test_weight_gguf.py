@@ -36,8 +36,8 @@ def test_files_of_ours_are_read_by_gguf(tmp_path: Path, seed: int) -> None:
     """Every type and drawn shapes; GGUF has from 1 to 4 axes, so others are said beside."""
     source, place, back = tmp_path / "a.safetensors", tmp_path / "a.gguf", tmp_path / "b"
     draw = Random(seed)
-    shapes = {word: draw.choice(SHAPES) for word in WORDS}
-    given = {
+    shapes: dict[str, tuple[int, ...]] = {word: draw.choice(SHAPES) for word in WORDS}
+    given: dict[str, tuple[str, tuple[int, ...], bytes]] = {
         f"{word}.w": (word, shape, draw.randbytes(prod(shape) * width(word)))
         for word, shape in shapes.items()
     }
