@@ -16,14 +16,29 @@ from weight_readers import write_safetensors
 from layoutdsl import UnfitError, inspect_weights, pack_weights, parse, unpack_weights
 
 KEEP = 'tensor "**" = keep'
-ITEMS = ("?", "i1", "u2", "<i4", "<u8", "<f2", "<f4", "<f8", "<c8", "V1", "V2", ">f4", "<c16", "V3")
-OTHERS = ("<M8[ns]", "<U3", "S5", [("a", "<i4"), ("b", ">f8")])
+ITEMS: tuple[Any, ...] = (
+    "?",
+    "i1",
+    "u2",
+    "<i4",
+    "<u8",
+    "<f2",
+    "<f4",
+    "<f8",
+    "<c8",
+    "V1",
+    "V2",
+    ">f4",
+    "<c16",
+    "V3",
+)
+OTHERS: tuple[Any, ...] = ("<M8[ns]", "<U3", "S5", [("a", "<i4"), ("b", ">f8")])
 
 
 def arrays(seed: int) -> dict[str, np.ndarray[Any, Any]]:
     """An array of every type of items, in either order, of any shape."""
     draw, found = Random(seed), dict[str, np.ndarray[Any, Any]]()
-    for number, dtype in enumerate(map(np.dtype, (*ITEMS, *OTHERS))):
+    for number, dtype in enumerate(np.dtype(each) for each in (*ITEMS, *OTHERS)):
         shape = draw.choice(SHAPES)
         data = draw.randbytes(prod(shape) * dtype.itemsize)
         if dtype.kind == "U":
@@ -137,7 +152,7 @@ def test_archives_of_ours_are_read_by_numpy(tmp_path: Path, seed: int) -> None:
     draw = Random(seed)
     given = dict[str, tuple[str, tuple[int, ...], bytes]]()
     for word, dtype in WORDS.items():
-        shape = draw.choice(SHAPES)
+        shape: tuple[int, ...] = draw.choice(SHAPES)
         given[f"{word}.w"] = word, shape, draw.randbytes(prod(shape) * np.dtype(dtype).itemsize)
     write_safetensors(place, given)
     pack_weights(place, packed, parse(KEEP), target="numpy")

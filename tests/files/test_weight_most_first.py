@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-import weight_files as files
+from weight_readers import contents_of, tensors_in
 from weights_drawn import Case, Tensor, drawn, least, rules_of
 
 import layoutdsl
 from layoutdsl import UnfitError, inspect_weights, pack_weights, unpack_weights, verify_weights
-from layoutdsl.files.weights.form import Contents, Wanted
-from layoutdsl.files.weights.forms import form_named
-from layoutdsl.files.weights.gguf import Gguf
-from layoutdsl.files.weights.gguf_header import Keys
-from layoutdsl.language.meaning.elements import ELEMENT_TYPES
 
-GGUF = Gguf()
-MOST_FIRST = Contents("gguf", (), rest=Keys(order=">"), order=">")
+KNOWN = ("f16", "f32", "f64", "bf16", "i8", "i16", "i32", "i64")
+"""Element types that GGUF has words for."""
+
 FORMS = ("gguf", "gguf", "safetensors", "npz", "onnx")
 
 
@@ -34,21 +32,37 @@ def turned(data: bytes, width: int) -> bytes:
 
 
 def write(case: Case, place: Path) -> None:
-    """Put a file there whose numbers have their most significant byte first."""
-    wanted = [Wanted(t.name, t.type, None, t.shape, len(t.data)) for t in case.tensors]
-    items = [turned(each.data, each.width) for each in case.tensors]
-    files.write(place, GGUF.arrange(MOST_FIRST, wanted, ""), items)
+    """Put a file there whose numbers have their most significant byte first, by their package.
+
+    It has no word for some types, and from 1 to 4 axes: our key `layoutdsl.entries` says the rest.
+    """
+    gguf = pytest.importorskip("gguf")
+    writer = gguf.GGUFWriter(place, "llama", endianess=gguf.GGUFEndian.BIG)
+    entries = {}
+    for each in case.tensors:
+        shape = each.shape or (1,)
+        word = each.type.upper() if each.type in KNOWN else f"I{8 * each.width}"
+        if each.type not in KNOWN or shape != each.shape:
+            entries[each.name] = {"type": each.type, "shape": each.shape}
+        data = np.frombuffer(turned(each.data, each.width), np.uint8)
+        kind, rows = gguf.GGMLQuantizationType[word], (*shape[:-1], shape[-1] * each.width)
+        writer.add_tensor(each.name, data.reshape(rows), raw_dtype=kind)
+    writer.add_string("layoutdsl.entries", json.dumps(entries))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def least_first(place: Path) -> dict[str, bytes]:
     """The bytes of each tensor, the least significant of each item first."""
-    found = dict[str, bytes]()
-    with files.opened(form_named(place.suffix[1:]), place) as contents:
-        for each in contents.entries:
-            data, dtype = files.data(each), each.stored.dtype
-            assert dtype.isnative == (contents.order == "<" or dtype.itemsize == 1)
-            found[each.name] = data if dtype.isnative else turned(data, dtype.itemsize)
-    return found
+    found = {name: (word, data) for name, (word, _, data) in contents_of(place).items()}
+    if inspect_weights(place).order == "<":
+        return {name: data for name, (_, data) in found.items()}
+    return {
+        name: data if word == "Q4_0" else turned(data, int(re.sub(r"\D", "", word)) // 8)
+        for name, (word, data) in found.items()
+    }
 
 
 def there_and_back(seed: int, target: str) -> None:
@@ -64,7 +78,7 @@ def there_and_back(seed: int, target: str) -> None:
     assert verify_weights(packed, source).fault is None
     assert verify_weights(packed).fault is None
     unpack_weights(packed, again, **how)
-    one, other = (files.said_of(GGUF, each) for each in (source, again))
+    one, other = (contents_of(each) for each in (source, again))
     assert [each[:2] for each in one.values()] == [each[:2] for each in other.values()]
     assert least_first(again) == least_first(source)
     assert (one == other) or target != "gguf"
@@ -73,15 +87,11 @@ def there_and_back(seed: int, target: str) -> None:
 
 def changed(draw: Random, source: Path, packed: Path) -> None:
     """Change one bit of what is read, of some tensor, which has to be named."""
-    with files.opened(GGUF, source) as contents:
-        spans = {e.name: e.stored for e in contents.entries if e.stored.end > e.stored.data}
-    if not spans:
+    found = {name: each for name, each in tensors_in(source).items() if each.size}
+    if not found:
         return
-    name = draw.choice(sorted(spans))
-    at = draw.randrange(spans[name].data, spans[name].end)
-    damaged = bytearray(source.read_bytes())
-    damaged[at] ^= 1 << draw.randrange(8)
-    source.write_bytes(damaged)
+    name = draw.choice(sorted(found))
+    found[name].flip(draw.randrange(8 * found[name].size))
     fault = verify_weights(packed, source).fault
     assert fault is not None
     assert fault.name == name
@@ -134,7 +144,7 @@ tensor "words" = AwqWeights from words u32 of GptqWeights
 @pytest.mark.slow
 def test_files_of_gguf() -> None:
     random = np.random.default_rng(0)
-    tensors = {
+    tensors: dict[str, np.ndarray[Any, Any]] = {
         "half": random.standard_normal((6, 13)).astype(np.float16),
         "planes": random.standard_normal((3, 16)).astype(np.float16),
         "whole": random.integers(-(2**62), 2**62, (4, 5)),
@@ -191,14 +201,6 @@ def test_records_are_not_made_there() -> None:
     assert verify_weights("out.safetensors", "in.gguf").fault is None
     unpack_weights("out.safetensors", "again.gguf")
     assert least_first(Path("again.gguf")) == least_first(Path("in.gguf"))
-
-
-def test_widths_are_of_elements() -> None:
-    write(drawn(Random(5), ("gguf",)), Path("in.gguf"))
-    with files.opened(GGUF, Path("in.gguf")) as contents:
-        for each in contents.entries:
-            assert each.type is not None
-            assert each.stored.dtype.itemsize == ELEMENT_TYPES[each.type].item[1]
 
 
 def test_what_is_no_element_of_a_layout_of_bits_is_named() -> None:
