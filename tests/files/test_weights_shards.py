@@ -5,8 +5,11 @@ More, with shares that are killed: `python -m tests.support.crashes --of weights
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import secrets
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,47 +19,40 @@ import pytest
 from cli_shell import Shell, shell
 from small_files import changed
 from test_crashes import campaign
-from weight_files import said_of
-from weights_drawn import drawn, least, rules_of
+from weight_readers import contents_of
+from weights_drawn import TEXT, drawn, least, rules_of
 
-import layoutdsl
-from layoutdsl import (
-    OccupiedError,
-    TooLittleError,
-    UnfitError,
-    pack_weights,
-    unpack_weights,
-    verify_weights,
-)
-from layoutdsl.commands import finish_plan, load_plan, plan_weights, run_share
-from layoutdsl.files.pieces import shared
-from layoutdsl.files.pieces.plan import PlanError
-from layoutdsl.files.weights.forms import form_named
+from layoutdsl import TooLittleError, pack_weights, unpack_weights, verify_weights
 
 __all__ = ["shell"]
 
 FORMS = ("safetensors", "npz", "gguf", "onnx")
 
 
-@pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shared, "PATIENCE", 0.1)
+def run(shell: Shell, number: int, of: int) -> bool:
+    """Do a share; returns whether the output is in its place."""
+    ended = shell("run", "plan.json", "--shard", f"{number}/{of}", "--target", "numpy", "-v")
+    assert ended.code == 0, ended.err
+    return ended.err.endswith(" is whole\n")
 
 
-def run(number: int, of: int) -> bool:
-    return run_share(load_plan("plan.json"), number, of, target="numpy").placed
+def refused(shell: Shell, number: int, of: int, words: str) -> None:
+    """A share is not done, for this reason, and the plan is not finished."""
+    ended = shell("run", "plan.json", "--shard", f"{number}/{of}", "--target", "numpy")
+    assert ended.code == 4, ended.err
+    assert re.search(words, ended.err), ended.err
+    assert not Path("out.safetensors").exists()
 
 
-def in_any_order(draw: Random) -> None:
+def in_any_order(shell: Shell, draw: Random) -> None:
     """Do some shares, then all of one number of shares."""
     of = draw.choice((1, 2, 3, 7))
     for _ in range(draw.randint(0, 3)):
         other = draw.randint(1, 5)
-        run(draw.randrange(other), other)
+        run(shell, draw.randrange(other), other)
     for number in draw.sample(range(of), of):
-        run(number, of)
-    assert finish_plan(load_plan("plan.json")).placed
+        run(shell, number, of)
+    assert shell("run", "plan.json", "--finish").code == 0
 
 
 def files_of(place: Path) -> dict[str, bytes]:
@@ -70,7 +66,7 @@ def files_of(place: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.filterwarnings("ignore:.*element by element")
 def test_shares_make_the_file_that_one_run_makes(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the bit, once both have one token: there, and back."""
     monkeypatch.setattr(secrets, "token_hex", lambda count: "a5" * count)
@@ -82,9 +78,12 @@ def test_shares_make_the_file_that_one_run_makes(
     how: dict[str, Any] = {"mem": least(case, source) * draw.choice((1, 3)), "target": "numpy"}
     pack_weights(source, packed, rules_of(case), **how)
     want = files_of(packed)
-    plan_weights("pack", source, packed, "plan.json", rules_of(case), **how)
+    Path("rules.layout").write_text(TEXT + case.rules)
+    words = ("-o", "plan.json", "--mem", str(how["mem"]), "--target", "numpy", "--out")
+    ended = shell("plan", str(source), "--rules", "rules.layout", *words, str(packed))
+    assert ended.code == 0, ended.err
     assert files_of(packed).items() >= want.items(), "until it is whole nothing is touched"
-    in_any_order(draw)
+    in_any_order(shell, draw)
     assert files_of(packed) == want
     assert verify_weights(packed, source).fault is None
     try:
@@ -95,9 +94,11 @@ def test_shares_make_the_file_that_one_run_makes(
     want = files_of(back)
     for each in want:
         Path(each).unlink()
-    shards = draw.choice((1, 1, 9))
-    plan_weights("unpack", packed, back, "plan.json", shards=shards, **how)
-    in_any_order(draw)
+    shards = ("--shards", str(draw.choice((1, 1, 9))))
+    words = ("-o", "plan.json", "--mem", str(how["mem"]), "--target", "numpy", "--out")
+    ended = shell("plan", str(packed), "--unpack", *shards, *words, str(back))
+    assert ended.code == 0, ended.err
+    in_any_order(shell, draw)
     assert files_of(back) == want
 
 
@@ -109,43 +110,51 @@ tensor "**" = keep
 
 
 def small(seed: int = 1) -> None:
-    import numpy as np
     from safetensors.numpy import save_file
 
     items = np.frombuffer(Random(seed).randbytes(64 * 48 * 2), "f2").reshape(64, 48)
     save_file({"q": items, "bias": items[0].copy()}, "in.safetensors")
 
 
-def planned(**more: Any) -> int:
+def planned(shell: Shell, mem: int = 1 << 10, shards: int = 1) -> int:
+    """Plan to pack the small file; returns the number of pieces."""
     small()
-    how: dict[str, Any] = {"mem": 1 << 10, "target": "numpy", **more}
-    rules = layoutdsl.parse(SMALL)
-    return plan_weights("pack", "in.safetensors", "out.safetensors", "plan.json", rules, **how)
+    Path("small.layout").write_text(SMALL)
+    how = ("--mem", str(mem), "--shards", str(shards), "--target", "numpy", "-v")
+    line = ("plan", "in.safetensors", "--rules", "small.layout", "-o", "plan.json")
+    ended = shell(*line, *how[:-1], "--out", "out.safetensors")
+    assert ended.code == 0, ended.err
+    found = re.search(r"(\d+) pieces", ended.out + ended.err)
+    assert found is not None
+    return int(found[1])
 
 
-def test_a_large_tensor_and_a_small_one_are_shared() -> None:
-    assert planned(mem=1 << 20) == 2
+def test_a_large_tensor_and_a_small_one_are_shared(shell: Shell) -> None:
+    assert planned(shell, 1 << 20) == 2
     Path("out.safetensors.part").rename("other.part")
-    assert planned(mem=1 << 20, shards=12) >= 12
-    standing = run_share(load_plan("plan.json"), 3, 4, target="numpy")
-    assert [str(each) for each in standing.missing] == ["0/4", "1/4", "2/4"]
+    Path("plan.json").unlink()
+    assert planned(shell, 1 << 20, shards=12) >= 12
+    ended = shell("run", "plan.json", "--shard", "3/4", "--target", "numpy", "-v")
+    assert (ended.code, ended.err) == (0, "3/4 is done; not done: 0/4 to 2/4\n")
     assert not Path("out.safetensors").exists()
-    assert run(0, 1)
+    assert run(shell, 0, 1)
     assert verify_weights("out.safetensors", "in.safetensors").fault is None
-    found = said_of(form_named("safetensors"), Path("out.safetensors"))
+    found = contents_of(Path("out.safetensors"))
     assert found["q"][2] != found["bias"][2]
 
 
-def test_an_archive_with_a_wrong_checksum_is_not_planned() -> None:
+def test_an_archive_with_a_wrong_checksum_is_not_planned(shell: Shell) -> None:
     """No share reads all of a member, so it is looked at once, before there is a plan."""
     np.savez("in.npz", q=np.zeros((20, 70), "u1"))
     data = bytearray(Path("in.npz").read_bytes())
     data[700] ^= 1
     Path("in.npz").write_bytes(data)
-    rules = layoutdsl.parse('tensor "q"(n, k) = [k/64, n, k%64]')
-    with pytest.raises(UnfitError, match="checksum"):
-        plan_weights("pack", "in.npz", "out.npz", "plan.json", rules)
-    assert [each.name for each in Path().iterdir()] == ["in.npz"]
+    Path("r.layout").write_text('tensor "q"(n, k) = [k/64, n, k%64]')
+    before = {each.name for each in Path().iterdir()}
+    ended = shell("plan", "in.npz", "--rules", "r.layout", "-o", "plan.json", "--out", "out.npz")
+    assert ended.code == 4
+    assert "checksum" in ended.err
+    assert {each.name for each in Path().iterdir()} == before
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [
@@ -168,12 +177,10 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("more", "words"), UNFIT, ids=lambda value: str(value)[:40])
-def test_a_plan_that_does_not_fit(more: dict[str, Any], words: str) -> None:
-    planned()
+def test_a_plan_that_does_not_fit(shell: Shell, more: dict[str, Any], words: str) -> None:
+    planned(shell)
     changed(**more)
-    with pytest.raises((PlanError, OccupiedError), match=words):
-        run(0, 1)
-    assert not Path("out.safetensors").exists()
+    refused(shell, 0, 1, words)
 
 
 LIES: list[tuple[dict[str, Any], str]] = [
@@ -190,50 +197,59 @@ LIES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("more", "words"), LIES, ids=lambda value: str(value)[:40])
 def test_a_plan_whose_output_is_there_under_its_hash_and_lies(
-    more: dict[str, Any], words: str
+    shell: Shell, more: dict[str, Any], words: str
 ) -> None:
     """Whoever writes a plan anew, and calls the unfinished output after it, is not believed."""
-    planned()
-    before = load_plan("plan.json").plan.digest
-    changed(**more)
-    part = Path("out.safetensors.part")
-    (part / before).rename(part / load_plan("plan.json").plan.digest)
-    if not words:
-        assert run(0, 1)
-        assert verify_weights("out.safetensors", "in.safetensors").fault is None
+    planned(shell)
+    part, place = Path("out.safetensors.part"), Path("plan.json")
+    said = json.loads(place.read_text())
+    output = part / sha256(written(said)).hexdigest()
+    assert output.exists()
+    place.write_bytes(written(said | more))
+    output.rename(part / sha256(place.read_bytes()).hexdigest())
+    if words:
+        refused(shell, 0, 1, words)
         return
-    with pytest.raises((PlanError, UnfitError), match=words):
-        run(0, 1)
-    assert not Path("out.safetensors").exists()
+    assert run(shell, 0, 1)
+    assert verify_weights("out.safetensors", "in.safetensors").fault is None
 
 
-def test_an_input_that_has_changed_is_refused() -> None:
-    planned()
-    run(0, 2)
+def written(plan: dict[str, Any]) -> bytes:
+    """A plan in the spelling of `layoutdsl plan`, whose hash is the name of its output."""
+    return (json.dumps(plan, indent=2) + "\n").encode()
+
+
+def test_an_input_that_has_changed_is_refused(shell: Shell) -> None:
+    planned(shell)
+    run(shell, 0, 2)
     before = Path("in.safetensors").stat()
     small(2)
     os.utime("in.safetensors", ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(PlanError, match="was drawn up before"):
-        run(1, 2)
-    assert not Path("out.safetensors").exists()
+    refused(shell, 1, 2, "was drawn up before")
 
 
-def test_what_was_to_lie_beside_is_put_there_after_a_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_to_lie_beside_is_put_there_after_a_kill(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of two files the second one is missing, and whoever comes next has it."""
     case = drawn(Random(3), ("onnx",))
     case.write(Path("in.onnx"))
-    plan_weights("pack", "in.onnx", "out.onnx", "plan.json", rules_of(case), target="numpy")
-    with monkeypatch.context() as patched:
+    Path("rules.layout").write_text(TEXT + case.rules)
+    line = ("plan", "in.onnx", "--rules", "rules.layout", "-o", "plan.json", "--out", "out.onnx")
+    assert shell(*line, "--target", "numpy").code == 0
+    rename = os.rename
 
-        def killed(*_: object) -> None:
+    def killed(source: Any, target: Any, **more: Any) -> None:
+        rename(source, target, **more)
+        if Path(target).name == "out.onnx.data":
             raise KeyboardInterrupt
 
-        patched.setattr(shared, "clear", killed)
-        with pytest.raises(KeyboardInterrupt):
-            run(0, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", killed)
+        assert shell("run", "plan.json", "--target", "numpy").code == 130
     assert Path("out.onnx.data").exists()
     assert not Path("out.onnx").exists()
-    assert run(0, 1)
+    assert run(shell, 0, 1)
     assert verify_weights("out.onnx", "in.onnx").fault is None
     assert not Path("out.onnx.data.part").exists()
 
