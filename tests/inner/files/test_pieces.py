@@ -1,4 +1,7 @@
-"""Where layouts are taken apart: seams are proved, wrong ones refuted, pieces cover every slot."""
+"""Where layouts are taken apart: seams are proved, wrong ones refuted, pieces cover every slot.
+
+Plans of pieces are trusted once their seams are proved, so wrong seams are given to the prover.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Every `.npy` file there may be: the array that numpy reads, or a message; never anything else."""
+"""Every `.npy` file there may be: the array that numpy reads, or a message; never anything else.
+
+The reader of headers meets files of strangers, of any rank and from streams, so thousands of them
+are read without a layout that would have to fit each.
+"""
 
 from __future__ import annotations
 
