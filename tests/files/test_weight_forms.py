@@ -114,6 +114,25 @@ def test_from_one_format_to_another(tmp_path: Path, middle: str, target: str) ->
     assert contents_of(again) == given
 
 
+@pytest.mark.parametrize("target", MANY)
+def test_types_without_a_word_are_unsigned(tmp_path: Path, target: str) -> None:
+    """Elements narrower than their items, or of no kind: only our account says what they are."""
+    given, rules = {}, []
+    for kind in ("u4", "i2", "f4", "f8", "u1"):
+        items = np.array([0, 1, 1, 0, 1, 0], "i1" if kind == "i2" else "u1").reshape(2, 3)
+        given[kind] = items.view("V1") if kind == "f8" else items
+        rules.append(f'layout L{kind}(n, k) = [k, n] of {kind}\ntensor "{kind}" = L{kind}')
+    source, packed, again = (tmp_path / name for name in ("a.npz", f"b.{target}", "c.npz"))
+    np.savez(source, **given)  # type: ignore[arg-type]
+    pack_weights(source, packed, parse("\n".join(rules)), target="numpy")
+    assert {name: each[1:] for name, each in contents_of(packed).items()} == {
+        name: ((3, 2), items.T.tobytes()) for name, items in given.items()
+    }
+    assert len(inspect_weights(packed).layouts) == len(given)
+    unpack_weights(packed, again, target="numpy")
+    assert contents_of(again) == contents_of(source)
+
+
 def _text(data: bytes) -> bytes:
     return struct.pack("<Q", len(data)) + data
 
