@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import prod
+from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
+from small_files import random_tensor
 from texts import EVERY, LIBRARY, layout
 
 from layoutdsl import Layout, TooLargeError
 from layoutdsl.code.seams import Seam, flat
+from layoutdsl.files.pieces import files
 from layoutdsl.files.pieces.cut import Pieces, box, cut
+from layoutdsl.files.pieces.files import Stored
 from layoutdsl.files.pieces.proof import lies_alike, proofs, prove_seam, seam_at
 from layoutdsl.files.pieces.refute import MANY, counterexample
 from layoutdsl.proof.kernel.certificate import establish
@@ -244,3 +250,28 @@ def test_a_seam_is_undecided_where_no_proof_is_found() -> None:
     assert isinstance(found, Undecided)
     assert "outside what proofs can say" in found.reason
     assert isinstance(seam_at(demo, 1), str)
+
+
+@pytest.mark.sampled(2, slow=1)
+@pytest.mark.parametrize("short", [0, 64, 1 << 30])
+def test_boxes_in_files(short: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs one by one, through a map, and both, against slices of numpy."""
+    monkeypatch.setattr(files, "SHORT", short)
+    monkeypatch.setattr(files, "WINDOW", 200)
+    draw = Random(2)
+    for _ in range(200):
+        shape = tuple(draw.randint(1, 9) for _ in range(draw.randint(1, 4)))
+        starts = tuple(draw.randrange(extent) for extent in shape)
+        extents = tuple(draw.randint(1, e - s) for e, s in zip(shape, starts, strict=True))
+        box = tuple(slice(s, s + e) for s, e in zip(starts, extents, strict=True))
+        whole = random_tensor(shape, "u2").copy()
+        place = tmp_path / "in.bin"
+        place.write_bytes(b"head." + whole.tobytes() + b"tail")
+        with place.open("r+b") as file:
+            stored = Stored(place, file.fileno(), 5, whole.dtype, shape)
+            buffer = np.full(extents, 77, "u2")
+            stored.read(starts, buffer)
+            assert np.array_equal(buffer, whole[box])
+            stored.write(starts, ~buffer)
+        whole[box] = ~whole[box]
+        assert place.read_bytes() == b"head." + whole.tobytes() + b"tail"
