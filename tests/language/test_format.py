@@ -14,25 +14,25 @@ import random_declarations
 import random_layouts
 import random_records
 from cli_shell import Shell, shell
+from pygments.token import Comment
 from respelled import respelled
 from statements import STATEMENTS
 
-from layoutdsl import LayoutError
-from layoutdsl.commands import formatted
-from layoutdsl.language.syntax.lines import WIDTH
-from layoutdsl.language.syntax.parser import parse
-from layoutdsl.language.syntax.printer import print_file
-from layoutdsl.language.syntax.words import words_of
-from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import Source
+from layoutdsl.pygments import LayoutLexer
 
 __all__ = ["shell"]
 
 HERE = Path(__file__).parents[1]
+PACKAGE = HERE.parent / "layoutdsl"
+WIDTH = 100
+"""Longer declarations are broken at their clauses, as `format --help` says."""
+
 RULES = [
-    each.span.text
-    for _, text in (*resources.operator_rules(), *resources.engines())
-    for each in parse(Source("", text)).declarations
+    each.strip()
+    for path in sorted(PACKAGE.glob("graphs/*/*.layout"))
+    for each in re.findall(
+        r"^(?:rule|op|prefer|layout)\b.*\n(?:[ \t].*\n)*", path.read_text("utf-8"), re.MULTILINE
+    )
 ]
 OTHERS = [
     'group "**.w" = Q4_0(d = "{}.scales", q = "{}.qweight") as "{}.packed"',
@@ -64,20 +64,31 @@ def texts(random: Random) -> str:
     return "\n".join(random.choice(kinds)() for _ in range(random.randint(1, 2)))
 
 
+def words(text: str) -> list[str]:
+    """The words and signs of a text, as the highlighter tells them apart, without remarks."""
+    found = LayoutLexer().get_tokens(text)
+    return [each for kind, each in found if not each.isspace() and kind not in Comment]
+
+
 def remarks(text: str) -> list[str]:
-    return [each.text for word in words_of(text)[0] for each in word.remarks]
+    return [each.rstrip() for kind, each in LayoutLexer().get_tokens(text) if kind in Comment]
 
 
-def tried(seed: int) -> None:
+def formatted(shell: Shell, text: str) -> str:
+    """What `layoutdsl format -` makes of a text."""
+    ended = shell("format", "-", stdin=text.encode())
+    assert (ended.code, ended.err) == (0, ""), text
+    return ended.raw.decode()
+
+
+def tried(shell: Shell, seed: int) -> None:
     random = Random(seed)
     right = texts(random)
-    tree = parse(Source("", right))
     other = respelled(random, right, random.choice((0.0, 0.02, 0.2)))
-    assert parse(Source("", other)) == tree, seed
-    found = formatted(other)
-    assert parse(Source("", found)) == tree, seed
+    found = formatted(shell, other)
+    assert words(found) == words(other) == words(right), seed
     assert remarks(found) == remarks(other), seed
-    assert formatted(found) == found, seed
+    assert formatted(shell, found) == found, seed
     lines = found.split("\n")
     assert not any(re.search(r"[ \t\f]\r?$", each) for each in lines if '"' not in each), seed
     assert not re.search(r"\n\r?\n\r?\n|\A\s|[^\n]\Z", found), seed
@@ -86,41 +97,36 @@ def tried(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(0, 120, 30))
-def test_any_spelling_becomes_one_that_stays(first: int) -> None:
+def test_any_spelling_becomes_one_that_stays(shell: Shell, first: int) -> None:
     for seed in range(first, first + 30):
-        tried(seed)
+        tried(shell, seed)
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("first", range(120, 10120, 500))
-def test_any_spelling_becomes_one_that_stays_campaign(first: int) -> None:
+def test_any_spelling_becomes_one_that_stays_campaign(shell: Shell, first: int) -> None:
     for seed in range(first, first + 500):
-        tried(seed)
+        tried(shell, seed)
 
 
 @pytest.mark.slow
-def test_blanks_alone_are_no_matter() -> None:
+def test_blanks_alone_are_no_matter(shell: Shell) -> None:
     """Without remarks, and where a record opens its line alike, all spellings become one."""
     random = Random(7)
     for _ in range(30):
         right = texts(random)
         other = respelled(random, right, 0)
         if "{" not in right and "#" not in right + other:
-            flat = re.sub(r"\n\s*\n", "\n", formatted(right))
-            again = formatted(other).replace("\r", "")
+            flat = re.sub(r"\n\s*\n", "\n", formatted(shell, right))
+            again = formatted(shell, other).replace("\r", "")
             assert re.sub(r"\n\s*\n", "\n", again) == flat
 
 
-def shipped() -> Iterator[tuple[str, str]]:
-    yield from resources.library_families()
-    yield from resources.operator_rules()
-    yield from resources.engines()
-
-
-@pytest.mark.sampled(5, slow=4)
-@pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in shipped()])
-def test_what_comes_along_is_spelt_so(name: str, text: str) -> None:
-    assert formatted(text, name) == text
+@pytest.mark.slow
+def test_what_comes_along_is_spelt_so(shell: Shell) -> None:
+    done = shell("format", "--check", str(PACKAGE))
+    assert (done.code, done.out) == (0, ""), done.err
+    assert len(list(PACKAGE.rglob("*.layout"))) >= 20
 
 
 def blocks() -> Iterator[Any]:
@@ -134,17 +140,20 @@ def blocks() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("block", list(blocks()))
-def test_pages_are_spelt_so(block: str) -> None:
-    assert formatted(block) == block
+def test_pages_are_spelt_so(shell: Shell, block: str) -> None:
+    assert formatted(shell, block) == block
 
 
 @pytest.mark.slow
-def test_what_is_printed_is_spelt_so() -> None:
+def test_what_is_printed_is_spelt_so(shell: Shell) -> None:
     """`print` and `format` agree on blanks, but for a `%` in a condition."""
-    for text in STATEMENTS[::5]:
-        printed = print_file(parse(Source("", text)))
-        if len(printed) <= WIDTH and "where" not in printed:
-            assert formatted(printed) == printed
+    tried = 0
+    for path in sorted(PACKAGE.glob("language/library/*.layout"))[::3]:
+        for printed in shell("print", str(path)).out.splitlines(keepends=True):
+            if len(printed) <= WIDTH and "where" not in printed:
+                assert formatted(shell, printed) == printed
+                tried += 1
+    assert tried > 40
 
 
 @pytest.mark.parametrize(
@@ -171,29 +180,29 @@ def test_what_is_printed_is_spelt_so() -> None:
         ("prove A\r\nprove B", "prove A\r\nprove B\r\n"),
     ],
 )
-def test_examples(text: str, expected: str) -> None:
-    assert formatted(text) == expected
+def test_examples(shell: Shell, text: str, expected: str) -> None:
+    assert formatted(shell, text) == expected
 
 
-def test_long_lines_end_at_their_clauses() -> None:
+def test_long_lines_end_at_their_clauses(shell: Shell) -> None:
     body = ", ".join(f"{each}/16" for each in "abcdefgh")
     text = f"layout A(a, b, c, d, e, f, g, h) = [{body}] of u4 where A % 16 == 0"
-    first, second = formatted(text).splitlines()
+    first, second = formatted(shell, text).splitlines()
     assert second == "    where A % 16 == 0"
     assert len(first) <= WIDTH
     product = "*".join("a" * 17)
     named = f"prove A == x + y + a/16 + b/16 with x = {product}, y = {product} where N > 1"
-    assert formatted(named).splitlines() == [
+    assert formatted(shell, named).splitlines() == [
         "prove A == x + y + a/16 + b/16",
         f"    with x = {product}, y = {product} where N > 1",
     ]
 
 
 @pytest.mark.slow
-def test_texts_of_any_size_take_no_longer_than_to_read_them() -> None:
+def test_texts_of_any_size_take_no_longer_than_to_read_them(shell: Shell) -> None:
     names = ", ".join(f"a{each}" for each in range(60))
     text = f"layout Wide({names}) = [{names}]\n" * 20
-    assert len(formatted(text)) > len(text)
+    assert len(formatted(shell, text)) > len(text)
 
 
 def test_files_are_written_where_they_change(shell: Shell) -> None:
@@ -261,6 +270,8 @@ def test_what_is_refused_stays(
     assert {each: each.read_bytes() for each in Path().glob("*.layout")} == before
 
 
-def test_a_text_that_grows_too_long_is_refused() -> None:
-    with pytest.raises(LayoutError, match="characters"):
-        formatted(f"prove A=={'+'.join('b' * 99)}\n" * 5 + "#" * (256 * 1024 - 1100))
+def test_a_text_that_grows_too_long_is_refused(shell: Shell) -> None:
+    text = f"prove A=={'+'.join('b' * 99)}\n" * 5 + "#" * (256 * 1024 - 1100)
+    done = shell("format", "-", stdin=text.encode())
+    assert (done.code, done.out) == (2, "")
+    assert "characters" in done.err

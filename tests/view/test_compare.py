@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 import pytest
 from texts import layout as parsed
 
 import layoutdsl
-from layoutdsl import Different, Equal, EqualWhere, Layout, Unknown, diff, from_notation, library
-from layoutdsl.language.offsets.arrays import offsets
-from layoutdsl.language.offsets.axes import Unpaired, paired
-from layoutdsl.proof.prover.verdict import Undecided
-from layoutdsl.view.compare import difference
-from layoutdsl.view.compare.hints import AxesPermuted, CoordinatesReordered, OnlySizes, OnlyStarts
-from layoutdsl.view.compare.identify import identify
-from layoutdsl.view.compare.lanes import LanesPermuted
+from layoutdsl import (
+    Different,
+    Equal,
+    EqualWhere,
+    Layout,
+    Match,
+    Unknown,
+    diff,
+    from_notation,
+    library,
+)
 
 Shape = dict[str, int]
 
@@ -48,11 +53,12 @@ def defined(one: Layout, values: Shape) -> bool:
 
 def alike(one: Layout, other: Layout, values: Shape) -> bool:
     """Whether two layouts over the same axes agree, by the definition of the offset."""
+    theirs = {name: values[name] for name in other.symbols}
     for index in product(*(range(extent) for extent in one.shape_of(values))):
-        bound = {**values, **{a.name: i for a, i in zip(one.axes, index, strict=True)}}
-        if one.offset_at(bound) != other.offset_at(bound):
+        named = {a.name: i for a, i in zip(one.axes, index, strict=True)}
+        if one.offset_at({**values, **named}) != other.offset_at({**theirs, **named}):
             return False
-    return one.size(values) == other.size(values)
+    return one.size(values) == other.size(theirs)
 
 
 EQUAL = [
@@ -84,14 +90,16 @@ def test_equal(one: str, other: str, axes: str | None, how: str) -> None:
     assert found.certificate
 
 
-def test_a_proof_that_was_not_found_is_no_equality(monkeypatch: pytest.MonkeyPatch) -> None:
-    reason = Undecided("equals B", "the solver is asleep")
-    monkeypatch.setattr(difference, "proof", lambda _: reason)
-    monkeypatch.setattr(difference, "_settled", lambda *_: reason)
-    found = diff(layout("n = [n]"), layout("n = [n]"))
+def test_a_proof_that_was_not_found_is_no_equality() -> None:
+    """Both have the same offsets, which only a case split over i and j could show."""
+    least = layoutdsl.parse(
+        "layout Least(i: N, j: N) = [min(i*(i + 1)/2 + j, N*(N + 1)/2 - 1) : N*(N + 1)/2] "
+        "where j <= i"
+    )["Least"]
+    found = diff(least, library("LapackPackedUpper"), "i=j,j=i")
     assert isinstance(found, Unknown)
     assert not found.same
-    assert found.reason == "the solver is asleep"
+    assert found.reason.startswith("no proof was found: ")
 
 
 DEFINED = [
@@ -137,14 +145,13 @@ def test_ranges_are_those_of_every_small_shape(one: str, other: str, where: list
     assert isinstance(found, Different) is all(part.endswith("== 1") for each in where
                                                for part in each.split(", "))  # fmt: skip
     assert [str(each) for each in found.agreements] == where
-    pair = paired(first, second)
     within = outside = 0
-    for values in shapes(pair.one, 9):
+    for values in shapes(first, 9):
         agreed = any(
             all(condition.holds(values) for condition in each.conditions)
             for each in found.agreements
         )
-        same = alike(pair.one, pair.other, values)
+        same = alike(first, second, values)
         assert same or not agreed
         within += agreed
         outside += same and not agreed
@@ -153,22 +160,21 @@ def test_ranges_are_those_of_every_small_shape(one: str, other: str, where: list
 
 
 def mismatch_is_smallest(one: Layout, other: Layout, found: EqualWhere | Different) -> None:
-    pair, mismatch = paired(one, other), found.mismatch
+    mismatch = found.mismatch
     assert mismatch is not None
     values = dict(mismatch.shape)
-    assert mismatch.sizes == (pair.one.size(values), pair.other.size(values))
+    theirs = {name: values[name] for name in other.symbols}
+    assert mismatch.sizes == (one.size(values), other.size(theirs))
     if mismatch.index is None:
         assert mismatch.sizes[0] != mismatch.sizes[1]
     else:
-        bound = {**values, **dict(mismatch.index)}
-        assert mismatch.offsets == (pair.one.offset_at(bound), pair.other.offset_at(bound))
+        index = dict(mismatch.index)
+        assert mismatch.offsets == (one.offset(index, values), other.offset(index, theirs))
         assert mismatch.offsets[0] != mismatch.offsets[1]
     volume = prod(values.values())
-    smaller = (each for each in shapes(pair.one, volume) if prod(each.values()) < volume)
+    smaller = (each for each in shapes(one, volume) if prod(each.values()) < volume)
     assert all(
-        alike(pair.one, pair.other, each)
-        for each in smaller
-        if defined(pair.one, each) and defined(pair.other, each)
+        alike(one, other, each) for each in smaller if defined(one, each) and defined(other, each)
     )
 
 
@@ -177,6 +183,12 @@ def test_the_difference_is_a_smallest_one(one: str, other: str) -> None:
     found = diff(layout(one), layout(other))
     assert isinstance(found, EqualWhere | Different)
     mismatch_is_smallest(layout(one), layout(other), found)
+
+
+def axes_of(hint: Any) -> str:
+    """What `diff` is told, so that the axes of a hint are taken for each other."""
+    assert hint.kind == "axes"
+    return str(hint.axes)
 
 
 def random_layout(random: Random) -> str:
@@ -209,8 +221,8 @@ def test_random_pairs(seed: int) -> None:
                 assert alike(one, other, values)
     for hint in found.hints:
         assert hint.proved
-        if isinstance(hint, AxesPermuted):
-            assert isinstance(diff(one, other, hint.axes), Equal)
+        if hint.kind == "axes":
+            assert isinstance(diff(one, other, axes_of(hint)), Equal)
 
 
 def test_axes_swapped() -> None:
@@ -218,10 +230,10 @@ def test_axes_swapped() -> None:
     one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
     found = diff(one, other)
     assert isinstance(found, Different)
-    assert found.hints == (
-        AxesPermuted((("b", "b"), ("h", "w"), ("w", "h"), ("d", "d")), "h=w,w=h", True),
-        CoordinatesReordered(("b", "d", "h", "w"), ("b", "d", "w", "h")),
-    )
+    axes, coordinates = map(astuple, found.hints)
+    assert axes == ((("b", "b"), ("h", "w"), ("w", "h"), ("d", "d")), "h=w,w=h", True)
+    assert coordinates == (("b", "d", "h", "w"), ("b", "d", "w", "h"), True)
+    assert [each.kind for each in found.hints] == ["axes", "coordinates"]
     assert found.mismatch is not None
     assert dict(found.mismatch.shape) == {"B": 1, "H": 2, "W": 2, "D": 1}
     assert found.mismatch.offsets == (1, 2)
@@ -240,9 +252,9 @@ def test_axes_swapped() -> None:
 def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) -> None:
     found = diff(layout(one), layout(other))
     assert isinstance(found, Different | EqualWhere)
-    (hint,) = (each for each in found.hints if isinstance(each, AxesPermuted))
-    assert hint.axes == axes
-    assert diff(layout(one), layout(other), hint.axes).same
+    (hint,) = (each for each in found.hints if each.kind == "axes")
+    assert axes_of(hint) == axes
+    assert diff(layout(one), layout(other), axes_of(hint)).same
 
 
 @pytest.mark.slow
@@ -258,7 +270,7 @@ def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) 
 def test_what_is_alike_in_one_block_is_no_permutation_of_axes(one: str, other: str) -> None:
     found = diff(layout(one), layout(other))
     assert isinstance(found, Different | EqualWhere)
-    assert [type(each) for each in found.hints] == [CoordinatesReordered]
+    assert [each.kind for each in found.hints] == ["coordinates"]
 
 
 MARLIN = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -281,9 +293,10 @@ def test_lanes(
 ) -> None:
     found = diff(layout(one), layout(other))
     assert isinstance(found, Different | EqualWhere)
+    hint: Any
     (hint,) = found.hints
-    assert isinstance(hint, LanesPermuted)
     assert (hint.axis, hint.kind) == ("k", kind)
+    assert hint.full_kind == f"lanes: {kind}"
     size = hint.block
     assert hint.one == first[:size]
     assert hint.other == second[:size]
@@ -310,20 +323,21 @@ def test_large_fixed_extents_are_looked_at() -> None:
 
 def test_only_small_things() -> None:
     cases = [
-        ("n, c = [n, c] offset 3", "n, c = [n, c]", OnlyStarts("3", "0", True)),
-        ("n, c = [n : N + 1, c]", "n, c = [n, c]", OnlySizes("C*N + C", "C*N", True)),
+        ("n, c = [n, c] offset 3", "n, c = [n, c]", ("starts", ("3", "0", True))),
+        ("n, c = [n : N + 1, c]", "n, c = [n, c]", ("sizes", ("C*N + C", "C*N", True))),
     ]
     for one, other, hint in cases:
         found = diff(layout(one), layout(other))
         assert isinstance(found, Different)
-        assert found.hints == (hint,)
+        assert [(each.kind, astuple(each)) for each in found.hints] == [hint]
     exchanged = diff(
         layout("c, h = [c/16, h, c%16/4, c%4]"), layout("c, h = [c/16, h, c%4, c%16/4]")
     )
     assert isinstance(exchanged, Different)
-    (hint,) = exchanged.hints
-    assert isinstance(hint, CoordinatesReordered)
-    assert hint.exchanged == ("c%16/4", "c%4")
+    reordered: Any
+    (reordered,) = exchanged.hints
+    assert reordered.kind == "coordinates"
+    assert reordered.exchanged == ("c%16/4", "c%4")
 
 
 def test_fill_chunks_and_elements_are_noted() -> None:
@@ -373,7 +387,6 @@ def test_axes_that_are_not_there(axes: str, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
         diff(layout("n, c = [n, c]"), layout("x, y = [x, y]"), axes)
     assert str(raised.value) == message
-    assert not isinstance(raised.value, Unpaired)
 
 
 @pytest.mark.parametrize(
@@ -382,16 +395,13 @@ def test_axes_that_are_not_there(axes: str, message: str) -> None:
         "h, w = [h, w ^ h%4 : roundup(W, 4)]",
         "h, w = [h & 3 : 4, min(h, w) : 9, max(h, w) : 9]",
         "h, w = [(h, w)/4, (h, w)%4] offset 2*H",
-        "h: 3, w: 1 = [h, w]",
     ],
 )
-def test_offsets_at_once_are_the_offsets(text: str) -> None:
-    one = layout(text)
-    for values in shapes(one, 6):
-        every = offsets(one, values)
-        for index in product(*(range(extent) for extent in one.shape_of(values))):
-            bound = {**values, **{a.name: i for a, i in zip(one.axes, index, strict=True)}}
-            assert every[index] == one.offset_at(bound)
+def test_any_operation_is_compared(text: str) -> None:
+    one, other = layout(text), layout("h, w = [w, h]")
+    found = diff(one, other)
+    assert isinstance(found, EqualWhere | Different)
+    mismatch_is_smallest(one, other, found)
 
 
 KNOWN = ("NCHWc", "NCHW16c", "NHWC", "HtpNCHW", "R4CroutonLayout", "XlaRowMajor")
@@ -399,7 +409,6 @@ KNOWN = ("NCHWc", "NCHW16c", "NHWC", "HtpNCHW", "R4CroutonLayout", "XlaRowMajor"
 IDENTIFIED = [
     ("onednn:aBcd8b", {("NCHWc<8>", None)}),
     ("einops:b h w c -> b c h w", {("HtpNCHW", None)}),
-    ("n, c, h, w = [n, c/16, h, w, c%16]", {("NCHW16c", None), ("NCHWc<16>", None)}),
     ("a, b, c, d = [a, d/16, b, c, d%16]", {("NCHW16c", "b=h,c=w,d=c"),
                                             ("NCHWc<16>", "b=h,c=w,d=c")}),
     ("k, n = [k/8, n, k%2, k%8/2]", set()),
@@ -407,11 +416,10 @@ IDENTIFIED = [
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("text", "names"), IDENTIFIED)
 def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:
     one = layout(text)
-    found = list(identify(one, [(name, library(name)) for name in KNOWN]))
+    found = [each for each in layoutdsl.identify(one) if each.name.partition("<")[0] in KNOWN]
     everywhere = {(each.name, each.axes) for each in found if each.everywhere}
     assert names <= everywhere
     assert names or not everywhere
@@ -425,7 +433,9 @@ def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:
 def test_near_misses_name_their_range() -> None:
     found = {each.name: each for each in layoutdsl.identify(layout("onednn:acdb"))}
     assert found["NHWC"].everywhere
-    assert [str(each) for each in found["NCHW16c"].agreements] == ["B == 16"]
+    near = found["NCHW16c"]
+    assert isinstance(near, Match)
+    assert [str(each) for each in near.agreements] == ["B == 16"]
     one, other = layout("onednn:acdb"), library("NCHW16c")
     extents = (2, 16, 3, 2)
     for index in product(*map(range, extents)):
