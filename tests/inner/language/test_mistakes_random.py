@@ -1,7 +1,7 @@
 """Mistakes at random places of texts that are right: what is told of them is true, and in place.
 
 The texts are the statements of the library and of the examples. Whether a proposal leads on is read
-off the grammar alone, by how much of the text lark has left.
+off the grammar alone, by how much of the text lark has left, which no public result tells.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from functools import cache
 
 import pytest
 from statements import STATEMENTS
+from texts import GOLDEN, LIBRARY
+from texts import said as answered
 
 from layoutdsl import Diagnostic, LayoutError
+from layoutdsl.language.syntax import advice as offered
 from layoutdsl.language.syntax import ast
+from layoutdsl.language.syntax.advice import advice
 from layoutdsl.language.syntax.grammars import LANGUAGE, Fault, parsed
+from layoutdsl.language.syntax.mistakes import Advice, Mistake, entries
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.texts.source import Source
 
@@ -309,3 +314,22 @@ def told_of(shuffled: random.Random, statements: list[str]) -> str:
 def test_statements_are_read() -> None:
     assert len(STATEMENTS) > 300
     assert all(isinstance(parse(Source("", each)), ast.File) for each in STATEMENTS[:20])
+
+
+@pytest.mark.slow
+def test_every_entry_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`golden/mistakes.txt` has a text for each entry of `mistakes.toml`."""
+    met: set[Mistake] = set()
+
+    def remembered(name: str, text: str, fault: Fault) -> Advice | None:
+        found = advice(name, text, fault)
+        if found is not None:
+            met.update(each for each in entries(name) if each.advice(text, fault) == found)
+        return found
+
+    monkeypatch.setattr(offered, "advice", remembered)
+    table = (GOLDEN / "mistakes.txt").read_text(encoding="utf-8")
+    for block in re.findall(r"^(?:>.*\n)+", table, re.MULTILINE):
+        answered("\n".join(line[2:] for line in block.splitlines()), LIBRARY)
+    left_out = [each for name in (LANGUAGE, "xla") for each in entries(name) if each not in met]
+    assert not left_out, "\n".join(f"{each.before} {each.seen}" for each in left_out)
