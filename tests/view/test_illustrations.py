@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -12,13 +14,7 @@ from picture_pages import Page, index_of, read
 from random_layouts import drawn
 
 import layoutdsl
-from layoutdsl import library, library_record, parse
-from layoutdsl.commands.illustrations import counterexamples, differences
-from layoutdsl.proof.claims import claims_of
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Refuted
-from layoutdsl.view.cells import Drawn
-from layoutdsl.view.html import banner, block, card, facts, fragment, heading, page, paragraph
+from layoutdsl import Checked, library, library_record, parse
 
 __all__ = ["shell"]
 
@@ -47,62 +43,75 @@ def marks(page: Page) -> set[tuple[int, ...]]:
     return {index_of(cell.keys[0], axes) for cell in page.tensor if "k" in cell.kinds}
 
 
-def pictures() -> list[tuple[str, Refuted, tuple[Drawn, ...]]]:
-    found = []
-    for claim in claims_of(parse(WRONG)):
-        checked = check(claim)
-        refuted = [each for each in checked.findings if isinstance(each, Refuted)]
-        if refuted:
-            found.append((claim.text, refuted[0], counterexamples(checked)))
+def pictures(html: str) -> list[Page]:
+    """The pictures of a page, each by itself."""
+    _, *parts = re.split(r'(?=<div class="ldp" data-all=)', html)
+    ends = [part.rindex("</div>") + len("</div>") for part in parts]
+    return [read(part[:end]) for part, end in zip(parts, ends, strict=True)]
+
+
+def proved(claim: layoutdsl.Claim | str) -> Checked:
+    """What is found of a claim; of a text, of its first one."""
+    claims = parse(claim).claims[:1] if isinstance(claim, str) else (claim,)
+    (found,) = layoutdsl.prove(claims).checked
     return found
 
 
 @pytest.mark.slow
 def test_each_kind_of_counterexample_is_drawn() -> None:
-    found = {text: (finding, shown) for text, finding, shown in pictures()}
+    found = [each for each in layoutdsl.prove(parse(WRONG)).checked if each.status == "refuted"]
     assert len(found) == 10
-    for text, (finding, shown) in found.items():
+    for checked in found:
+        text = checked.claim.text
+        shown = pictures(checked._repr_html_() or "")
         count = 2 if " == [" in text or "reads" in text else 1
         if text == "prove Away":  # a table by itself has no buffer to be drawn
-            assert shown == ()
+            assert shown == []
             continue
         assert len(shown) == count, text
         if text.startswith("refute Twice"):
-            kinds = [cell.kind for line in shown[0].lines for cell in line.cells]
-            assert set(kinds) == {"shared"}
+            assert [cell.kinds for cell in shown[0].buffer] == [{"s"}]
         elif "inverts" in text:
-            slots = [cell for line in shown[0].lines for cell in line.cells if cell.marked]
-            assert len(slots) >= 1
+            assert [cell for cell in shown[0].buffer if "k" in cell.kinds]
         else:
-            page = read(fragment(shown[0]))
+            (finding, *_) = [each for each in checked.findings if hasattr(each, "example")]
             told = {tuple(at for _, at in point.index) for point in finding.example.points}
-            assert marks(page) == told, text
+            assert marks(shown[0]) == told, text
 
 
 @pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", range(12))
-def test_differences_are_pointed_out(part: int) -> None:
+def test_differences_are_pointed_out(shell: Shell, part: int) -> None:
     """All elements that lie elsewhere, and no others, of pairs of layouts that are drawn."""
     told = 0
     for seed in range(10 * part, 10 * part + 10):
         one, other = (drawn(Random(3 * seed + k)) for k in (0, 1))
         if one.rank != other.rank or [a.extent for a in one.axes] != [a.extent for a in other.axes]:
-            other = layoutdsl.parse(f"layout Other{_axes(one)} = [{_reversed(one)}]")["Other"]
+            axes = re.fullmatch(r"layout \w+(?:<.*?>)?(\(.*?\)) = .*", str(one).splitlines()[0])
+            assert axes is not None, str(one)
+            other = parse(f"layout Other{axes[1]} = [{_reversed(one)}]")["Other"]
         found = layoutdsl.diff(one, other)
-        shown = differences(one, other, found)
         mismatch = getattr(found, "mismatch", None)
-        if mismatch is None or not shown or shown[0].folded:
+        if mismatch is None:
             continue
+        Path("one.layout").write_text(f"{one}\n")
+        Path("other.layout").write_text(f"{other}\n")
+        names = (f"one.layout:{one.name}", f"other.layout:{other.name}")
+        ended = shell("diff", *names, "--as", "html")
+        assert ended.code == (0 if found.same else 1), (ended.err, str(one), str(other))
+        shown = pictures(ended.out)
         values = dict(mismatch.shape)
-        page = read(fragment(shown[0]))
-        names = [axis.name for axis in one.axes]
+        if not shown or len(shown[0].tensor) != prod(one.shape_of(values)):
+            continue  # the picture is folded
+        page = shown[0]
+        axes_names = [axis.name for axis in one.axes]
         elsewhere = set()
         for cell in page.tensor:
-            (_, axes, _) = page.data["fields"][0]
-            index = index_of(cell.keys[0], axes) if cell.keys else None
+            (_, extents, _) = page.data["fields"][0]
+            index = index_of(cell.keys[0], extents) if cell.keys else None
             if index is not None and one.rank == other.rank:
-                mine = one.offset_at({**values, **dict(zip(names, index, strict=True))})
+                mine = one.offset_at({**values, **dict(zip(axes_names, index, strict=True))})
                 theirs = other.offset(index, other.bind({k: values[k] for k in other.symbols}))
                 if mine != theirs:
                     elsewhere.add(index)
@@ -111,57 +120,52 @@ def test_differences_are_pointed_out(part: int) -> None:
     assert told >= 1
 
 
-def _axes(layout: layoutdsl.Layout) -> str:
-    from layoutdsl.language.declaration import axes_text
-
-    return axes_text(layout)
-
-
 def _reversed(layout: layoutdsl.Layout) -> str:
     return ", ".join(axis.name for axis in reversed(layout.axes)) or "0"
 
 
-def test_what_is_equal_has_no_picture() -> None:
-    one = library("NCHW16c")
-    assert differences(one, one, layoutdsl.diff(one, one)) == ()
-
-
-def test_words_of_a_page_are_text() -> None:
-    word = "</pre></h2><b>`</code><img src=x>`"
-    parts = [heading(word), block(word), facts([word]), paragraph(word)]
-    found = read(page(word, banner("bad", word), card("good", word, word, *parts, took=word)))
-    assert found.tags.count("script") == 1
-    assert not {"b", "img"} & set(found.tags)
-    assert found.text.count("</pre></h2><b>") == 9
-    assert not found.handlers
-    assert not found.loads
+def test_words_of_a_page_are_text(shell: Shell) -> None:
+    """A name of a folder, a remark or a text in another notation is no markup."""
+    word = "<img src=x onerror=y><b>`"
+    Path(word).mkdir()
+    Path(word, "x.layout").write_text("layout A(n, c) = [n, c%4]\n")
+    for words in (
+        ("prove", f"{word}/x.layout"),
+        ("diff", f"{word}/x.layout:A", "NCHW4c"),
+        ("diff", f"{word}/x.layout:A", f"{word}/x.layout:A"),
+    ):
+        out = shell(*words, "--as", "html").out
+        assert out.startswith("<!doctype html>"), words
+        found = read(out)
+        assert found.tags.count("script") == 1
+        assert not {"b", "img"} & set(found.tags)
+        assert word.rstrip("`") in found.text, words
+        assert not found.handlers
+        assert not found.loads
 
 
 def test_the_slot_that_a_formula_gives_is_marked() -> None:
     """It is not the slot of the layout, and is told where the buffer has no such slot."""
-    module = parse(WRONG)
-    claim = module.claims[1]
-    (shown,) = counterexamples(check(claim))
-    cells = [cell for line in shown.lines for cell in line.cells]
-    assert [cell.number for cell in cells if cell.wrong] == [0]
-    assert [cell.number for cell in cells if cell.marked] == [16]
-    beyond = parse("layout A(n) = [n]  prove A == n + 100 where N == 1").claims[0]
-    (shown,) = counterexamples(check(beyond))
-    assert "The formula gives 100, outside the buffer of slots 0..0." in shown.legend
+    (page,) = pictures(proved(parse(WRONG).claims[1])._repr_html_() or "")
+    assert [cell.numbers for cell in page.buffer if "w" in cell.kinds] == [[0]]
+    assert [cell.numbers for cell in page.buffer if "k" in cell.kinds] == [[16]]
+    beyond = proved("layout A(n) = [n]  prove A == n + 100 where N == 1")
+    (page,) = pictures(beyond._repr_html_() or "")
+    assert "The formula gives 100, outside the buffer of slots 0..0." in page.text
 
 
 def test_rows_of_padding_between_marks_are_left_out() -> None:
-    claim = parse("layout A(n, c) = [n, c : 4096]  prove A == n*64 + c where N == 2, C == 1").claims
-    (shown,) = counterexamples(check(claim[0]))
-    assert sum(len(line.cells) for line in shown.lines) < 200
-    marks = [
-        cell.number for line in shown.lines for cell in line.cells if cell.marked or cell.wrong
-    ]
-    assert marks == [64, 4096]
-    assert "Rows that hold only padding are left out." in shown.legend
-    numbers = [line.number // 16 for line in shown.lines]
-    gaps = [after - before - 1 for before, after in pairwise(numbers)]
-    assert [line.left_out for line in shown.lines[1:]] == gaps
+    text = "layout A(n, c) = [n, c : 4096]  prove A == n*64 + c where N == 2, C == 1"
+    (page,) = pictures(proved(text)._repr_html_() or "")
+    assert len(page.buffer) < 200
+    marked = [cell.numbers for cell in page.buffer if cell.kinds & {"k", "w"}]
+    assert marked == [[64], [4096]]
+    assert "Rows that hold only padding are left out." in page.text
+    rows = sorted({cell.numbers[0] // 16 for cell in page.buffer if cell.numbers})
+    gaps = [after - before - 1 for before, after in pairwise(rows) if after - before > 1]
+    told = [int(each) for each in re.findall(r"(\d+) rows left out", page.text)]
+    assert gaps
+    assert told == gaps, page.text
 
 
 # In a notebook.

@@ -445,3 +445,76 @@ def test_the_support_is_the_one_that_was_read() -> None:
             )
             pieces.append("\n".join(lines[first - 1 : statement.end_lineno]))
     assert hashlib.sha256("\n".join(pieces).encode()).hexdigest() == SUPPORT_HASH
+
+
+# Modules of layouts with copies.
+
+LANES = "layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]"
+
+WRONG_COPIES = (
+    ("return (extents[0], extents[1], 4)", "return (extents[0], extents[1], 5)"),
+    ("return (extents[0], extents[1], 4)", "return (extents[1], extents[0], 4)"),
+    ("_whole(tensor.shape), (2,))", "_whole(tensor.shape), (1,))"),
+    ("_whole(tensor.shape), (2,))", "_all_extents(tensor.shape), (2,))"),
+    ("return all_pack(tensor, out, fill, threads, copy)", "return all_pack(tensor, out, 0)"),
+    ('tensor = _array(src, "src")\n    tensor = _spread', "tensor = _spread"),
+    ("np.broadcast_to(tensor.reshape(single), whole)", "np.broadcast_to(tensor, whole)"),
+    ("if axis in axes else", "if axis not in axes else"),
+    ("part_g[2][0], 0, part_g[2][1])", "part_g[2][0], 1, part_g[2][1])"),
+    ("    box, _, regions = _plan(shape)", "    box, _, regions = _all_plan(shape)"),
+    ("return _all_box(extents), _all_gaps", "return _box(extents), _all_gaps"),
+    ("if e_copy != 4", "if e_copy != 3"),
+    ("def _whole(shape: object)", "def _whole(shape: object, more: object = 1)"),
+    ("i_copy)*8 + i_g%8", "i_copy)*8 + i_g%4"),
+    ("+ 0)*8 + i_g%8", "+ 1)*8 + i_g%8"),
+    ("part_g[2][0], slice(None), part_g[2][1])", "part_g[2][0], slice(0, 3), part_g[2][1])"),
+)  # fmt: skip
+
+
+@cache
+def with_copies() -> str:
+    return layoutdsl.generate(layout_of(LANES)).text
+
+
+def test_a_right_text_of_copies_is_validated() -> None:
+    layout, text = layout_of(LANES), with_copies()
+    assert isinstance(validate(text, layout, source=LANES), Validated)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(("old", "new"), WRONG_COPIES)
+def test_a_wrong_text_of_copies_is_not(old: str, new: str) -> None:
+    layout, text = layout_of(LANES), with_copies()
+    assert old in text, old
+    mutant = text.replace(old, new)
+    assert isinstance(validate(mutant, layout, source=LANES), NotValidated)
+
+
+HIDING = (
+    # what is called, what stands in its place, and what that does
+    ("_move(buffer[put], tensor", "_all_move(buffer[put], tensor", "_all_move(a, b, c)"),
+    ("_all_box(extents), _all_gaps", "all__box(extents), _all_gaps", "all__box(shape)"),
+    ("gaps, regions = _all_plan(shape)", "gaps, regions = all__plan(shape)", "all__plan(shape)"),
+    ("tensor = np.empty(shape", "tensor = all_np.empty(shape", "all_np(shape)"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "head"), HIDING)
+def test_a_function_of_all_copies_hides_no_other(old: str, new: str, head: str) -> None:
+    """Its usual name would be that of what every module carries, or of another function."""
+    layout, text = layout_of(LANES), with_copies()
+    assert old in text
+    mutant = f"{text.replace(old, new, 1)}\n\ndef {head}:\n    return _all_box((1, 1, 4))\n"
+    found = validate(mutant, layout, source=LANES)
+    assert found == NotValidated("a function of all copies hides another")
+
+
+@pytest.mark.slow
+def test_a_text_is_of_its_own_copies_alone() -> None:
+    """A module with copies is none without, nor of another axis, nor the other way round."""
+    layout = layout_of(LANES)
+    text = layoutdsl.generate(layout, source=LANES).text
+    plain = layoutdsl.generate(layout.every_copy, source=None).text
+    assert isinstance(validate(text, layout.every_copy, source=LANES), NotValidated)
+    said = declaration(layout.every_copy)
+    assert isinstance(validate(plain.replace(said, LANES), layout, source=LANES), NotValidated)

@@ -23,7 +23,7 @@ from tree_faults import small_shapes
 
 import layoutdsl
 from layoutdsl.code import emitting
-from layoutdsl.code.loops.moves import Move, NoCode
+from layoutdsl.code.loops.moves import Move, NoCode, move_of
 from layoutdsl.code.native.program import moved
 from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
 from layoutdsl.code.validate.outcome import NotValidated, Validated
@@ -328,3 +328,23 @@ def test_what_is_not_proved_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.array_equal(trusted(buffer, (5, 7)), want)
     with pytest.raises(layoutdsl.UnvalidatedError, match="no reason"):
         layoutdsl.generate_c(source)
+
+
+PAIRS = "layout A(r, g, c: 2 broadcast) = [c, r, g]"
+LANES = "layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]"
+
+
+@pytest.mark.sampled(2, slow=1)
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (LANES, LANES.replace("copy: 4", "copy: 2")),
+        (LANES, LANES.replace("copy: 4 broadcast", "copy: 4")),
+        (PAIRS, PAIRS.replace("[c, r, g]", "[r, c, g]")),
+        (PAIRS, "layout A(r: 2 broadcast, g, c) = [c, r, g]"),
+    ],
+)  # fmt: skip
+def test_c_of_other_copies_is_not_validated(text: str, other: str) -> None:
+    made = moved("a_pack", move_of(layout_of(text), "pack"), 4)
+    assert isinstance(validate_c(made.text, "a_pack", layout_of(text), "pack", 4), Validated)
+    assert isinstance(validate_c(made.text, "a_pack", layout_of(other), "pack", 4), NotValidated)
