@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_shell import Shell, shell
 from codegen_cases import layout_of
 from native_cases import needs_compiler
 from native_fuzz import MACHINE, cases, faults
@@ -32,6 +33,8 @@ from layoutdsl import (
     UnprovedError,
     UnvalidatedError,
 )
+
+__all__ = ["shell"]
 
 PAIRS = "layout A(r, g, c: 2 broadcast) = [c, r, g]"
 LANES = "layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]"
@@ -349,12 +352,12 @@ def test_only_copies_are_compared_with_copies() -> None:
     assert next(layoutdsl.identify(quad)).name == "MmaRow"
 
 
-def test_index_functions_take_the_copy() -> None:
-    functions = layoutdsl.commands.index_functions(layout_of(LANES), "c", where="R <= 8, G <= 64")
-    assert "S_offset" not in functions.text
-    assert (
-        "Lanes_offset(int32_t r, int32_t g, int32_t copy, int32_t R, int32_t G)" in functions.text
-    )
+def test_index_functions_take_the_copy(shell: Shell) -> None:
+    Path("lanes.layout").write_text(f"{LANES}\n")
+    done = shell("formula", "lanes.layout", "--as", "c", "--where", "R <= 8, G <= 64")
+    assert done.code == 0, done.err
+    assert "S_offset" not in done.out
+    assert "Lanes_offset(int32_t r, int32_t g, int32_t copy, int32_t R, int32_t G)" in done.out
 
 
 def test_what_knows_no_copies_says_so() -> None:
