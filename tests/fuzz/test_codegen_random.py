@@ -3,7 +3,8 @@
 Layouts are drawn as engineers write them: axes cut by nested blocks, each digit in one of its
 spellings, tuples, declared extents, constants, chunks, swizzles. Of every shape only one thing is
 asked: where the layout is right by its definition, the module does what is meant, to the last byte;
-where it is wrong, the module refuses, or still does what is meant.
+where it is wrong, the module refuses, or still does what is meant. `layoutdsl.generate` prints no
+module of a refuted layout, so modules come from inside.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The candidates of the benchmark, held against the meaning; those that are there."""
+"""The candidates of the benchmark, held against the meaning; those that are there.
+
+A wrong result, or a move that a candidate cannot do, is told apart only inside of a run.
+"""
 
 from __future__ import annotations
 

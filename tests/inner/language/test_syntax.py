@@ -1,4 +1,7 @@
-"""Text to tree and back: precedence, comments, numbers, and the printer's round trip."""
+"""Text to tree and back: precedence, comments, numbers, and the printer's round trip.
+
+Most drawn trees mean nothing, so no public door prints them: the parser and printer are called.
+"""
 
 from __future__ import annotations
 

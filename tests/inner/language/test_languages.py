@@ -1,7 +1,8 @@
 """Expressions that are drawn, in each language: what the text says, by a grammar that is not ours.
 
 Signs are put into Python's, where those of one strength bind as strongly, and Python's own parser
-says what belongs together. Texts of C are compiled, in `test_formula_meaning.py`.
+says what belongs together. Texts of C are compiled, in `test_formula_meaning.py`. Offsets that are
+printed for users are never of such shapes, so the printers are called inside.
 """
 
 from __future__ import annotations
