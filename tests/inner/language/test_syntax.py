@@ -176,6 +176,24 @@ def test_files_print_and_parse_back(name: str, text: str) -> None:
     assert tree == parse(Source(name, print_file(tree)))
 
 
+TABLES = [
+    "table T(n, c)[j: N, i: C] = (n = j, c = i)",
+    "table T<k>(c)[a: ceil(C/k), b: k] = (c = a*k + b) where C%k == 0, k in 1..64",
+    "table T(i: N, j: N)[s: N*N] = (i = s/N, j = s%N)",
+    "table T(k: 4)[s: 4] = (k = s)",
+    "table T()[s: 1] = (n = s)",
+    "table T(c)[a: C/2, b: 2] = (c = (a, b : 2)) where C == 8",
+]
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_tables_print_and_parse_back(text: str) -> None:
+    claims = f"{text}\nprove T\nprove T inverts L<4> where N == 1\nrefute T inverts L\n"
+    tree = parse(Source("", claims))
+    assert print_file(tree) == claims
+    assert parse(Source("", print_file(tree))) == tree
+
+
 # Trees that nobody wrote.
 
 letters = st.sampled_from(["a", "b1", "C", "N", "k", "x_y", "fill", "of", "where", "in", "to"])

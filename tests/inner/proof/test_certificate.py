@@ -17,12 +17,16 @@ from pathlib import Path
 import pytest
 from texts import HERE, LIBRARY, layout, module
 
-from layoutdsl.language.digits.inverse import read_back
+import layoutdsl
+from layoutdsl import Layout, Table
+from layoutdsl.language.digits.inference import flat, infer
+from layoutdsl.language.digits.inverse import ReadBack, read_back
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.integers.expr import Expr
 from layoutdsl.language.meaning.claims import EqualsFormula, EqualsLayout, Fits
 from layoutdsl.language.meaning.shapes import ceilings
 from layoutdsl.proof.kernel import lemmas
+from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate, establish, known_lemmas
 from layoutdsl.proof.kernel.checker import (
     By,
@@ -41,10 +45,11 @@ from layoutdsl.proof.kernel.checker import (
     _Checking,
 )
 from layoutdsl.proof.kernel.solver import ask
-from layoutdsl.proof.statements import claim_statement, statement
+from layoutdsl.proof.statements import claim_statement, statement, table_statement
 from layoutdsl.proof.statements.terms import extent_name
 from layoutdsl.proof.tactics.claim_proof import prove_equations, prove_fits
 from layoutdsl.proof.tactics.soundness import Soundness
+from layoutdsl.proof.tactics.table_proof import Inversion
 
 Proved = tuple[tuple[Theorem, Proof], ...]
 
@@ -291,3 +296,66 @@ def test_hashes_are_the_same_in_every_process() -> None:
     (output,) = outputs
     layouts = [LIBRARY[name] for name in [*LIBRARY][::4]]
     assert output.count(b"\n") == sum(9 if each.interface is None else 14 for each in layouts) + 2
+
+
+# Certificates of tables that were tampered with.
+
+
+def table_of(text: str) -> Table:
+    return layoutdsl.parse(text).tables["T"]
+
+
+RIGHT_TABLE = "table T(c, h)[a: ceil(C/4), b: H, k: 4] = (c = a*4 + k, h = b)"
+WRONG_TABLE = "table T(c, h)[a: ceil(C/4), b: H, k: 4] = (c = a*4 + 3 - k, h = b)"
+
+
+def table_proofs(text: str, digits: Layout) -> list[tuple[Theorem, Proof]]:
+    read = read_back(digits)
+    assert isinstance(read, ReadBack)
+    made = Inversion(table_of(text), digits, digits, read, lemmas.stated())
+    return list(made.theorems())
+
+
+def right_digits() -> Layout:
+    inferred = infer(table_of(RIGHT_TABLE))
+    assert isinstance(inferred, Layout)
+    return flat(inferred)
+
+
+def test_a_wrong_table_has_no_proof() -> None:
+    assert all(
+        each.established for each in establish(table_proofs(RIGHT_TABLE, right_digits())).values()
+    )
+    with pytest.raises(NoProof):
+        table_proofs(WRONG_TABLE, right_digits())
+
+
+@pytest.mark.parametrize("name", ["held", "single", "through"])
+def test_a_proof_of_a_table_is_none_of_another(name: str) -> None:
+    """The statements are those of the wrong table, the proofs those of the right one."""
+    digits = right_digits()
+    wrong = table_of(WRONG_TABLE)
+    wanted = {each.name: each for each in table_statement.theorems(wrong, digits)}
+    reading = dict(
+        table_statement.reading(
+            table_statement.ground(table_of(WRONG_TABLE), digits), table_of(WRONG_TABLE)
+        )
+    )
+    tampered: list[tuple[Theorem, Proof]] = []
+    for theorem, proof in table_proofs(RIGHT_TABLE, digits):
+        if theorem.name == name:
+            definitions = tuple((n, reading.get(n, term)) for n, term in theorem.definitions)
+            tampered.append((replace(theorem, definitions=definitions), proof))
+            assert name == "through" or wanted[name] == tampered[-1][0]
+        else:
+            tampered.append((theorem, proof))
+    assert not establish(tampered)[name].established
+
+
+@pytest.mark.parametrize("name", ["box", "room", "held", "single"])
+def test_statements_differ_from_table_to_table_of(name: str) -> None:
+    digits = right_digits()
+    other = table_of(RIGHT_TABLE.replace("ceil(C/4)", "ceil(C/4) + 1").replace("a*4", "a*8"))
+    one = {each.name: each for each in table_statement.theorems(table_of(RIGHT_TABLE), digits)}
+    two = {each.name: each for each in table_statement.theorems(other, digits)}
+    assert one[name] != two[name]
