@@ -128,7 +128,7 @@ def comes_back(layout: Layout, module: Any, numbers: Array, given: Given) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_slot_holds_the_code_that_is_meant(text: str) -> None:
     found, random = layout(text), Random(text)

@@ -88,7 +88,7 @@ def test_structured_items_are_moved_whole() -> None:
 LARGE = (2, 70, 3, 67)
 
 
-@pytest.mark.sampled(8, slow=3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ["uint8", "uint16", "float32", "complex128", "V3"])
 @pytest.mark.parametrize(
     "text",

@@ -39,7 +39,7 @@ def packed(layout: Layout, tensor: np.ndarray, poison: int) -> np.ndarray:
     return buffer
 
 
-@pytest.mark.sampled(8, slow=3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_pack_is_the_meaning(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)
@@ -57,7 +57,7 @@ def test_pack_is_the_meaning(name: str) -> None:
             assert np.array_equal(fresh.ravel()[start:], wanted[start:])
 
 
-@pytest.mark.sampled(8, slow=3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_unpack_gives_back_what_has_a_slot(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)
@@ -73,7 +73,7 @@ def test_unpack_gives_back_what_has_a_slot(name: str) -> None:
         assert np.array_equal(out, np.where(mask, tensor, -7))
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_elements_outside_the_domain_are_not_read(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)

@@ -62,7 +62,7 @@ def buffer(module: ModuleType, array: np.ndarray) -> np.ndarray:
     return flat.reshape(module.physical_shape(SHAPE))
 
 
-@pytest.mark.sampled(78, slow=5)
+@pytest.mark.sampled(78)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element", ["u4", "i4", "u2", "u1", "i1"])
 @pytest.mark.parametrize("body", BODIES)
@@ -91,7 +91,7 @@ def test_numbers_that_are_no_elements_are_refused(body: str, element: str, targe
     assert (module.unpack(filled, SHAPE)[held] == right[held]).all()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_elements_outside_the_domain_are_not_looked_at(target: str) -> None:
     module = compiled("triangle", "u4", "", target)
@@ -125,7 +125,7 @@ def test_other_items_are_refused(body: str, target: str) -> None:
                     call()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_fill_that_is_no_element_is_refused(target: str) -> None:
     for fill in ("", " fill any", " fill zero_point"):
@@ -143,7 +143,7 @@ def test_a_layout_of_any_type_takes_any(target: str) -> None:
         assert module.pack(np.ones(SHAPE, kind)).dtype == kind
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("compiled_by", TARGETS)
 def test_conversions_refuse_as_well(compiled_by: str) -> None:
     one, plain = layout("blocks", "u4"), layout_of(BODIES["turned"])
@@ -162,7 +162,7 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
 # Padding of `fill any` is nobody's: a buffer that is given keeps its own.
 
 
-@pytest.mark.sampled(16, slow=7)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", BODIES)
 def test_padding_of_fill_any_stays(body: str, target: str) -> None:
@@ -188,7 +188,7 @@ def test_padding_of_fill_any_stays(body: str, target: str) -> None:
         ).all()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("compiled_by", TARGETS)
 def test_conversions_leave_padding_of_fill_any(compiled_by: str) -> None:
     source = layout_of("layout From(n, c) = [c/3, n, c%3]")

@@ -13,7 +13,7 @@ WHOLE = {"Vector", "NCHW", "NHWC"}
 """Cases that one assignment moves."""
 
 
-@pytest.mark.sampled(48, slow=11)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_packs_as_the_layout_means(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)
@@ -30,7 +30,7 @@ def test_packs_as_the_layout_means(case: Case) -> None:
         assert np.array_equal(fresh, expected(layout, tensor, fill, fill)), shape
 
 
-@pytest.mark.sampled(24, slow=5)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_unpacks_what_it_packed_and_reads_no_padding(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)
@@ -108,7 +108,7 @@ def random_layout(seed: int) -> tuple[str, list[tuple[int, ...]]]:
     return text, [tuple(int(e) for e in random.integers(1, 14, len(axes))) for _ in range(4)]
 
 
-@pytest.mark.sampled(20, slow=3)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_digit_chains(seed: int) -> None:
     text, shapes = random_layout(seed)

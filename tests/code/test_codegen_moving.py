@@ -61,7 +61,7 @@ def checked(
     assert np.array_equal(moved.view("u1"), whole.view("u1"))
 
 
-@pytest.mark.sampled(11, slow=10)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dtype", EVERY, ids=str)
 def test_moves_as_an_assignment_does(dtype: object) -> None:
     kind = np.dtype(dtype)  # type: ignore[call-overload]
@@ -124,7 +124,7 @@ LARGE = {
 }
 
 
-@pytest.mark.sampled(7, slow=6)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("case", LARGE)
 def test_large_moves_take_every_way(case: str, threads: int) -> None:
@@ -178,7 +178,7 @@ def ways_through(rank: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["u1", "V3", "f4", "c16"])
 def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, random = np.dtype(dtype), np.random.default_rng(5)
@@ -194,7 +194,7 @@ def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) 
             checked(target, source, _move)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("threads", [2, 5, 256])
 def test_threads_share_what_is_long_along_any_axis(threads: int) -> None:
     for shape in ((600_001,), (3, 200_003), (2, 2, 150_001), (700_001, 1, 1)):
@@ -348,7 +348,7 @@ def test_a_number_of_threads_is_asked_for(text: str) -> None:
     assert np.array_equal(module.unpack(packed, shape, threads=3), tensor)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [

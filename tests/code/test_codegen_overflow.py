@@ -57,7 +57,7 @@ def check(text: str, shape: tuple[int, ...]) -> bool:
     return True
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("text", "shape"), FOUND.items(), ids=lambda each: str(each)[:12])
 def test_layouts_that_once_were_packed_wrongly(text: str, shape: tuple[int, ...]) -> None:
     assert check(text, shape)

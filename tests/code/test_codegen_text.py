@@ -54,7 +54,7 @@ def test_text_is_the_same_in_every_process() -> None:
     assert there.split("\0") == here
 
 
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     tree = ast.parse(emit(case.text).text)
@@ -81,7 +81,7 @@ class _Plain(ast.NodeTransformer):
         return ast.Name(node.id.removeprefix("n_").removeprefix("i_"), ast.Load())
 
 
-@pytest.mark.sampled(8, slow=3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_offset_returns_the_printed_formula(case: Case, shell: Shell) -> None:
     """The function `offset` returns the very expression that `formula` prints."""

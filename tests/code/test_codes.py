@@ -81,7 +81,7 @@ def meant(number: float, scale: float, zero_point: int, element: str) -> int:
     return min(max(steps + zero_point, low), high)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("element", CODED)
 def test_codes_are_the_nearest_whatever_the_floats(element: str) -> None:
     random, (low, high) = Random(element), codes_of(element)

@@ -18,7 +18,7 @@ def conversion(pair: Pair) -> Any:
     return layoutdsl.convert(*layouts, compiled="numpy", validate=False, unproved=True)
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     found = conversion(pair)
@@ -26,7 +26,7 @@ def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     assert_converts(found, pair.layouts, pair.shapes)
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
 def test_layouts_without_common_digits_meet_in_the_tensor(pair: Pair) -> None:
     assert conversion(pair).fallback

@@ -92,7 +92,7 @@ def test_chunks_change_neither_values_nor_bytes_nor_types(name: str, tmp_path: P
         assert (written.dtype, written.tobytes()) == (whole.dtype, whole.tobytes())
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("clause", ["offset 3", "offset H%4", "offset max(0, 8 - H)"])
 def test_flat_buffer_is_refused_whatever_the_offset_comes_to(clause: str) -> None:
     made = layoutdsl.parse(f"layout L(h, c) = [h, c] {clause}")["L"]

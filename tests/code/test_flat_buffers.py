@@ -74,7 +74,7 @@ CLAUSES = [
 ]
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("clause", "box"), CLAUSES)
 @pytest.mark.parametrize("target", ["numpy", pytest.param("native", marks=needs_compiler)])
 def test_buffer_is_flat_whatever_the_offset_comes_to(
@@ -96,14 +96,14 @@ def generated(made: Layout) -> ModuleType:
     return module
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", ["", " where A == 4", " where A == 4, B == 9"])
 def test_a_range_does_not_change_the_rank(where: str) -> None:
     made = layoutdsl.parse(f"layout L(a, b) = [b, a] offset A%4{where}")["L"]
     assert generated(made).physical_shape((4, 9)) == made.physical_shape((4, 9)) == (36,)
 
 
-@pytest.mark.sampled(14, slow=13)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("clause", ["p + 3", "p*2", "p%4", "p*A%4", "max(0, p - 3)"])
 @pytest.mark.parametrize("number", [1, 3, 4])
 def test_offset_of_a_parameter_is_generated(clause: str, number: int) -> None:
@@ -136,7 +136,7 @@ def test_conversion_into_and_out_of_a_flat_buffer() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_printed_formula_is_the_shape(language: str, shell: Shell) -> None:
     for line, made in TEXTS[:12]:

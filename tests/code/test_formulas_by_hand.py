@@ -32,7 +32,7 @@ def test_there_are_enough() -> None:
         assert not any(claim.where for claim in claims)
 
 
-@pytest.mark.sampled(11, slow=10)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("claim", EQUAL, ids=lambda claim: claim.text)
 def test_equal_formulas_are_proved(claim: Claim) -> None:
     """And brute force finds no difference."""
@@ -43,7 +43,7 @@ def test_equal_formulas_are_proved(claim: Claim) -> None:
         assert np.array_equal(one.offsets(values, index), two.offsets(values, index))
 
 
-@pytest.mark.sampled(32, slow=15)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("claim", UNEQUAL, ids=lambda claim: claim.text)
 def test_unequal_formulas_are_refuted(claim: Claim) -> None:
     """By a shape and an index at which a second reading of the text finds them different."""
@@ -57,7 +57,7 @@ def test_unequal_formulas_are_refuted(claim: Claim) -> None:
     assert point.words == f"-> offset {offset}, the formula gives {given}"
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rounding", ROUNDING)
 def test_every_spelling_of_a_layout_is_proved(rounding: str, form: str) -> None:

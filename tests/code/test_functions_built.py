@@ -211,7 +211,7 @@ TOO_FAR = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("found", "language", "where"), TOO_FAR)
 def test_one_step_further_takes_64_bits_and_is_refuted_for_32(
     found: Layout, language: str, where: str, shell: Shell

@@ -44,7 +44,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("body", "count", "words"), REFUSED)
 def test_more_axes_are_refused_with_the_limit(body: str, count: int, words: str) -> None:
     with pytest.raises(layoutdsl.UnvalidatedError, match=f"there is no C for `A`: {words}"):

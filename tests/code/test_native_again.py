@@ -147,7 +147,7 @@ def asked(seed: str, shape: tuple[int, ...], box: tuple[int, ...], dtype: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(24, slow=11)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("seed", range(24))
 def test_calls_that_are_like_one_before(seed: int) -> None:
     draw, text = Random(seed), LAYOUTS[seed % len(LAYOUTS)]
@@ -162,7 +162,7 @@ def test_calls_that_are_like_one_before(seed: int) -> None:
         assert asked(*same).of(module) == asked(*same).of(plain), same
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_the_second_call_is_not_looked_up(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor are those that follow, where padding need not be kept."""

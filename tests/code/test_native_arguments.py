@@ -22,7 +22,7 @@ SHAPE, PHYSICAL = (2, 6, 3), (2, 2, 3, 4)
 TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
-@pytest.mark.sampled(56, slow=3)
+@pytest.mark.sampled(56)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
@@ -34,7 +34,7 @@ def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
     assert (back.dtype, back.tobytes()) == (tensor.dtype, tensor.tobytes())
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", SOURCES)
 def test_sources_and_destinations_need_not_be_contiguous(text: str, kind: str) -> None:
@@ -66,7 +66,7 @@ AWKWARD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.sampled(48, slow=5)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", ">f4", ">i2", "f8", "c8"])
@@ -293,7 +293,7 @@ def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
 SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
 
 
-@pytest.mark.sampled(30, slow=5)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("text", "shape"), SEEN)
 @pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
 def test_copies_are_left_out_where_numpy_leaves_them_out(

@@ -155,7 +155,7 @@ MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MISSING)
 def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks for native gets it, or is told what to do; `auto` takes what there is."""

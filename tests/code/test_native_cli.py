@@ -87,7 +87,7 @@ def test_refuses_a_name_of_no_c_file(shell: Shell) -> None:
     assert "`nchw4c.py` is no name of a C file" in ended.err
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
@@ -106,7 +106,7 @@ def test_shapes_that_there_are_not(
     assert not Path("none.c").exists()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("trust", [(), ("--unvalidated",)])
 def test_says_that_there_is_no_c(shell: Shell, trust: tuple[str, ...]) -> None:
     """What was never written is written by no other option."""
@@ -152,7 +152,7 @@ def test_a_refuted_layout_is_not_generated(shell: Shell) -> None:
     assert not Path("bad.c").exists()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["auto", "native", "numpy"])
 def test_every_target_packs_the_same(shell: Shell, target: str) -> None:
     np.save("in.npy", TENSOR)

@@ -64,7 +64,7 @@ def _fenced(conversion: Any, pair: Pair, shape: Shape, buffer: np.ndarray, at_en
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(24, slow=5)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_large_ones_as_numpy_does(pair: Pair) -> None:
     conversion = native(pair)

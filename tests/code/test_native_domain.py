@@ -20,7 +20,7 @@ LAYOUTS = (
 )
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_moves_the_domain_alone(text: str) -> None:
     layout, plain, compiled = layout_of(text), module_of(text), modules(text)
@@ -37,7 +37,7 @@ def test_moves_the_domain_alone(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_numpy_serves_where_a_new_tensor_has_to_be_filled(text: str) -> None:
     layout = layout_of(text)

@@ -116,7 +116,7 @@ def test_records_are_as_strict(name: str, tmp_path: Path) -> None:
         run(*str(CC).split(), "-std=c11", *STRICT, "-c", each.name, within=tmp_path)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Path) -> None:
     generated(LAYOUTS[0]).write(tmp_path / "nchw16c.c")
@@ -132,7 +132,7 @@ def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
     run(*str(CC).split(), "-std=c11", *STRICT, "-DSTREAM_BYTES=1", "-c", "a.c", within=tmp_path)
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 4))
 def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> None:
     """Read by the compiler alone: there is no library of C for them here."""

@@ -95,7 +95,7 @@ def test_what_may_leave_64_bits_is_refused(text: str, tmp_path: Path) -> None:
     assert found[2 * len(SMALL) :] == "33" * len(LARGE)
 
 
-@pytest.mark.sampled(10, slow=3)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_is_not_refused_is_right(text: str) -> None:
     layout = layout_of(text)

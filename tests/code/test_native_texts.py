@@ -38,7 +38,7 @@ def test_the_header_has_all_kernels_and_a_file_accepts_no_other(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_a_file_has_no_function_that_it_does_not_call(text: str) -> None:
     program = layoutdsl.generate_c(layout_of(text), validate=False).program.text

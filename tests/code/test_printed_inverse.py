@@ -44,7 +44,7 @@ def printed(shell: Shell, made: Layout, language: str, *options: str) -> Ended:
     return shell("formula", f"printed.layout:{made.name}", "--as", language, *options)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", READ_WRONG)
 def test_an_inverse_that_reads_a_slot_wrong_is_not_printed(text: str, shell: Shell) -> None:
     made = layout(text)

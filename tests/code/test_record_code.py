@@ -57,7 +57,7 @@ def test_c_of_a_record_packs_and_unpacks(tmp_path: Path) -> None:
     assert built.said("bytes", {"R": 0, "K": 256}) == -1
 
 
-@pytest.mark.sampled(3, slow=0)
+@pytest.mark.sampled(3)
 @NEEDS_C
 @pytest.mark.slow
 @pytest.mark.parametrize("name", layoutdsl.library_record_names())
@@ -123,7 +123,7 @@ def test_c_of_many_random_records(block: int, tmp_path: Path) -> None:
     assert random_c(1000 + block, 50, tmp_path, "-O1") > 40
 
 
-@pytest.mark.sampled(3, slow=0)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

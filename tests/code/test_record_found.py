@@ -68,7 +68,7 @@ MOVED = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(18, slow=5)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", MOVED)
 def test_what_was_moved_wrong_once(name: str, set_piece: Any) -> None:
     made, random = record_of(MOVED[name]), Random(1)
@@ -140,7 +140,7 @@ def test_there_may_be_room_between_regions(text: str) -> None:
     assert verdict(record_of(text)).status == "proved"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [
@@ -262,7 +262,7 @@ def processor() -> float:
     return sum(os.times()[:4])
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("text", TAKEN, ids=lambda text: text[:60])
 def test_hostile_texts_are_judged_soon(text: str) -> None:
     start = processor()

@@ -317,7 +317,7 @@ def fields_of(shape: tuple[int, int] = (3, 16)) -> dict[str, Array]:
     return {"d": np.ones((rows, columns // 8), "f2"), "q": np.full((rows, columns), 5, "u1")}
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("change", "kind", "said"),
     [

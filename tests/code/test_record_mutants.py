@@ -167,7 +167,7 @@ SAMPLED = [
 """One in three by default, all of them where there is time."""
 
 
-@pytest.mark.sampled(39, slow=38)
+@pytest.mark.sampled(39)
 @pytest.mark.parametrize("mutant", SAMPLED, ids=str)
 def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> None:
     wrong = record(mutant)
@@ -184,7 +184,7 @@ def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> N
             replay_part(wrong, name, each)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mutant", [m for m in MUTANTS if m.fails == "differs"], ids=str)
 def test_a_mutant_that_is_a_record_is_another(mutant: RecordMutant) -> None:
     other, was = record(mutant), library_record(mutant.base)

@@ -68,7 +68,7 @@ def fresh(record: Record, moved: list[str]) -> RecordModule:
     return watched(layoutdsl.compile(named, "native"), moved)
 
 
-@pytest.mark.sampled(3, slow=0)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

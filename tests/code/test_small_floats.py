@@ -56,7 +56,7 @@ def bits(items: Array) -> Array:
     return items.view(f"u{items.dtype.itemsize}")
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("element", "name", "target"), CASES)
 def test_there_and_back_as_the_same_type(element: str, name: str, target: Any) -> None:
     """Against the meaning, bit for bit; into what is given too, and from any memory."""
@@ -91,7 +91,7 @@ def test_a_view_where_nothing_has_to_move(target: Any) -> None:
         layoutdsl.compile(layout(""), target).pack(tensor, copy=False)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_fill_is_a_number_of_the_type(target: Any) -> None:
     """The same number whatever the type; held exactly, or refused."""
@@ -136,7 +136,7 @@ def test_a_buffer_keeps_its_padding(target: Any) -> None:
     assert module.unpack(out, SHAPE).tobytes() == tensor.tobytes()
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("element", "name", "words"),
@@ -230,7 +230,7 @@ LARGE = (2, 20, 3, 4)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [("Bf", "bfloat16"), ("E4", "float8_e4m3fn"), ("E5", "float8_e5m2"), ("F4", "float4_e2m1fn")],

@@ -51,7 +51,7 @@ ELEMENTS = (
 )
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_bits_follow_each_other_the_lowest_first(name: str) -> None:
     """Against one large integer, in which element ``i`` is what stands from bit ``bits*i`` on."""
@@ -117,7 +117,7 @@ def marlin(weights: Array) -> Array:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 @pytest.mark.parametrize(
     ("name", "packer"), [("AwqWeights", awq), ("GptqWeights", gptq), ("MarlinWeights", marlin)]
@@ -382,7 +382,7 @@ layout B(r, k) = [r, k] of u4
 """
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("claim", "status"),
     [

@@ -70,7 +70,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("text", "shape", "dtype"), PLAIN)
 def test_elements_are_picked_and_written_as_in_numpy(
     text: str, shape: tuple[int, ...], dtype: str
@@ -112,7 +112,7 @@ CODED: list[tuple[str, tuple[int, ...], Any, Any]] = [
 ]
 
 
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("text", "shape", "scale", "zero"), CODED)
 def test_codes_are_read_and_written_as_numbers(
     text: str, shape: tuple[int, ...], scale: Any, zero: Any

@@ -111,7 +111,7 @@ def test_torch_refuses_an_undecided_layout_and_checks_shapes() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 def test_unproved_packs_a_shape_that_is_right(target: Any) -> None:
     module = layoutdsl.compile(layout(KV), target, unproved=True)
@@ -134,7 +134,7 @@ def test_unproved_writes_nothing_at_a_shape_that_is_wrong(target: Any) -> None:
         module.unpack(out, WRONG)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kept", [KV, SQUARES])
 def test_unproved_files_are_checked_as_a_whole(kept: str, tmp_path: Path) -> None:
     """Each piece of these is right alone, and two pieces share slots."""
@@ -232,7 +232,7 @@ def is_right(kept: layoutdsl.Layout, shape: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.sampled(16, slow=7)
+@pytest.mark.sampled(16)
 def test_drawn_layouts_are_packed_exactly_if_they_are_right(seed: int) -> None:
     draw = random.Random(seed)
     text = draw.choice(SPELLINGS).format(p=draw.randint(2, 12), q=draw.randint(1, 60))

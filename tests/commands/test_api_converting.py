@@ -24,7 +24,7 @@ BUFFER = layoutdsl.compile(SPECS["Blocks"], "numpy").pack(TENSOR)
 LAST = TENSOR.transpose(0, 2, 3, 1)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "axes"),
     [

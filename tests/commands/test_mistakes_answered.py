@@ -378,7 +378,7 @@ PYTHON: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", PYTHON)
 def test_python(case: str) -> None:
     call, kind, message = PYTHON[case]

@@ -68,14 +68,14 @@ OF_TABLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", OF_LAYOUTS)
 def test_a_layout_by_name(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert OF_LAYOUTS[verb](NAME) == OF_LAYOUTS[verb](LAYOUT)
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", OF_RECORDS)
 def test_a_record_by_name(verb: str) -> None:
     assert OF_RECORDS[verb](RECORD) == OF_RECORDS[verb](layoutdsl.library_record(RECORD))

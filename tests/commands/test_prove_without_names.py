@@ -25,7 +25,7 @@ def piped(text: str, *arguments: str) -> tuple[int, str, str]:
         return process.returncode, out, err
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["prove", "recheck"])
 @pytest.mark.parametrize("text", [REFUTED, ""], ids=["text", "empty"])
 def test_a_pipe_is_not_ignored(verb: str, text: str) -> None:

@@ -11,7 +11,7 @@ from cli_shell import Shell, shell
 __all__ = ["shell"]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axes", ["m: 16, n: 8", "m: 16, n", "m, n"])
 def test_a_layout_of_bits_is_unpacked(axes: str, shell: Shell) -> None:
     Path("bits.layout").write_text(f"layout Bits({axes}) = [m, n, bit] of u8\n")

@@ -70,14 +70,14 @@ def test_commands_without_the_option_refuse_too(line: str, files: Shell) -> None
     assert {*Path().iterdir()} == before
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", MOVES)
 def test_where_narrows_to_a_range_that_is_proved(line: str, files: Shell) -> None:
     done = files(*line.split(), "--where", "T <= 65536")
     assert done.code == 0, done.err
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("line", MOVES)
 def test_unproved_checks_the_shape(line: str, files: Shell) -> None:
     assert files(*line.split(), "--unproved").code == 0

@@ -117,7 +117,7 @@ def changes(whole: bytes, draw: Random) -> Iterator[bytes]:
             yield bytes(found)
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     "count", [CHANGED, pytest.param(10 * CHANGED, marks=pytest.mark.slow)], ids=["few", "many"]
@@ -197,7 +197,7 @@ def retouched(place: Path, one: bytes, other: bytes) -> bool:
     return one in whole
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_changed_account_is_refused_by_all(form: str) -> None:
     """Archives get the checksums of zip anew, so that ours are looked at."""
@@ -274,7 +274,7 @@ def test_swapped_tensors_are_refused() -> None:
         unpack_weights(place, "again.safetensors", target="numpy")
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMATS)
 def test_older_files_are_read(form: str) -> None:
     for each in OLDER.glob(f"packed.{form}*"):
@@ -300,7 +300,7 @@ def test_what_verify_says(shell: Shell) -> None:
     assert "written by layoutdsl 0.1.0: its header and account have no checksum" in older
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", MANY)
 def test_tensors_of_groups_return_in_their_order(form: str) -> None:
     place = packed(form)

@@ -62,7 +62,7 @@ def test_chunks_of_1000_rows_where_blocks_have_64() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "found"),
     [
@@ -177,7 +177,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("body", "given", "kind", "words"), REFUSED)
 def test_what_is_refused(body: str, given: Any, kind: type[Exception], words: str) -> None:
     array = da.zeros(given, chunks=3) if isinstance(given, tuple) else given
@@ -225,6 +225,7 @@ def slow_tensor() -> Any:
     return da.concatenate(parts)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("verb", ["pack", "unpack", "into"])

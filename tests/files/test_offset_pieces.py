@@ -11,7 +11,7 @@ from cli_shell import Shell, shell
 __all__ = ["shell"]
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("columns", [300, 301])
 @pytest.mark.parametrize("clause", ["", "offset 3", "offset I%4", "offset max(0, I - 300)"])
 def test_pieces_are_the_whole(clause: str, columns: int, shell: Shell) -> None:

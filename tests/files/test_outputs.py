@@ -87,7 +87,7 @@ def target(line: str) -> str:
     return "{}/__init__.py" if name.endswith("/") else name
 
 
-@pytest.mark.sampled(20, slow=19)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_foreign_file_stays_without_force(files: Shell, name: str) -> None:
     line = COMMANDS[name]
@@ -110,7 +110,7 @@ def test_a_foreign_file_stays_without_force(files: Shell, name: str) -> None:
 REPLACED = [name for name in COMMANDS if "plan" not in name]
 
 
-@pytest.mark.sampled(13, slow=12)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", REPLACED)
 def test_our_own_output_is_replaced_freely(files: Shell, name: str) -> None:
     line = COMMANDS[name]
@@ -280,7 +280,7 @@ def umask(mode: int) -> Iterator[None]:
         os.umask(old)
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_outputs_are_no_more_readable_than_inputs(files: Shell, name: str, mode: int) -> None:

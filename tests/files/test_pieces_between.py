@@ -277,6 +277,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "storage", "given"),
@@ -302,7 +303,7 @@ def test_memory_stays_below_what_was_given(text: str, storage: str, given: dict[
     assert prod(shape) > 1.5 * mem
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("text", "options", "back"),
     [

@@ -66,7 +66,7 @@ def check_meaning(found: Layout, tensor: np.ndarray, packed: np.ndarray, fill: i
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(54, slow=3)
+@pytest.mark.sampled(54)
 @pytest.mark.parametrize(
     ("jobs", "target"),
     [

@@ -85,7 +85,7 @@ def test_pieces_in_any_order_are_the_whole() -> None:
     assert tried_in_turn(range(6))[True] >= 1
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_pieces_of_more_layouts() -> None:
     assert tried_in_turn(range(1000, 1080))[True] >= 20
 
@@ -95,7 +95,7 @@ def test_pieces_of_many_layouts() -> None:
     print(tried_in_turn(range(10_000, 12_000)))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "shape", "memory", "count"),
     [

@@ -75,7 +75,7 @@ def test_shares_of_other_numbers_do_what_is_left(tensor: np.ndarray) -> None:
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
 
 
-@pytest.mark.sampled(21, slow=13)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("of", [1, 2, 9])
 @pytest.mark.parametrize(
     ("text", "shape", "most", "more"),

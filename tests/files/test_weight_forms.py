@@ -198,7 +198,7 @@ def _initialisers(count: int) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=2)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("dear", DEAR)
 def test_what_a_hostile_header_costs(tmp_path: Path, dear: str) -> None:
     """A hostile header takes a part of a gigabyte, and at most 100 loops of 10 million steps.

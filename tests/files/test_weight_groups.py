@@ -105,7 +105,7 @@ def test_more_drawn_groups() -> None:
 CENTRES = {"Q4_0": (8, 32), "Q8_0": (0, 32), "Q5_0": (16, 32)}
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("word", CENTRES)
 def test_gguf_reads_its_own_type(word: str) -> None:
     gguf = pytest.importorskip("gguf")
@@ -222,7 +222,7 @@ group "{i}.{p}" = MXFP4(
     assert (gguf.dequantize(one.data, one.tensor_type) == wanted).all()
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("one", "other"), IN_WORDS)
 def test_lies_about_words_of_groups(one: str, other: str) -> None:
     np.savez("in.npz", **in_words())
@@ -387,7 +387,7 @@ LIES = (
 )
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("one", "other"), LIES)
 def test_lies_about_groups(one: str, other: str) -> None:
     arrays = {"m.0.d": np.ones((2, 1), "f2"), "m.0.q": np.ones((2, 32), "u1")}

@@ -413,7 +413,7 @@ def key(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("lie", "words"), LIES)
 def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> None:
     sliced()
@@ -438,7 +438,7 @@ def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> N
         assert found.fault is not None
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(24))
 def test_a_file_that_is_damaged_where_it_speaks_of_itself(seed: int) -> None:
     """No traceback but ours, whatever is changed; what is unpacked all the same is the original."""
@@ -499,7 +499,7 @@ NO_SEAM = "layout Turned(k, n) = [n%8, k, n/8] of u4 where N % 64 == 0"
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layout", ["MarlinWeights", "Turned"])
 def test_words_are_compared_in_little_memory(layout: str) -> None:
     """In a quarter of what they took at once, even where the layout has no seam."""
@@ -598,7 +598,7 @@ def test_codes_are_packed_and_numbers_are_not_rounded() -> None:
 # What explains a tensor that lies otherwise.
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("other", "shape", "said"),
     [

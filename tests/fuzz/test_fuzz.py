@@ -151,7 +151,7 @@ HAND_MADE = {
 }
 
 
-@pytest.mark.sampled(120, slow=39)
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize("what", HAND_MADE)
 def test_hand_made(what: str) -> None:
     check(HAND_MADE[what])

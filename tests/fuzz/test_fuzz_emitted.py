@@ -101,13 +101,13 @@ FOUND = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", FOUND, ids=lambda case: f"{case.kind} {case.text[7:30]}")
 def test_what_was_found_once(case: Case) -> None:
     assert run(case) in (("right", ""), ("refuted", ""))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["numpy", *(["native"] if C else [])])
 def test_one_element_is_compiled_and_converted(target: str) -> None:
     """Of a tensor without axes, and the same with all its arguments."""

@@ -141,7 +141,7 @@ def test_random_layouts(name: str) -> None:
     assert_none(list(cases(1000 + number, 6)), WAYS[name])
 
 
-@pytest.mark.sampled(4, slow=0)
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_more_in_every_way(name: str) -> None:
@@ -150,7 +150,7 @@ def test_more_in_every_way(name: str) -> None:
     assert_none(list(cases(1100 + number, 12)), WAYS[name])
 
 
-@pytest.mark.sampled(4, slow=0)
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_most_with_kernels_that_stay_functions(name: str) -> None:

@@ -70,7 +70,7 @@ def test_there_are_edits_of_every_kind() -> None:
 READABLE = [layout for layout in {**LIBRARY, **EXAMPLES}.values() if not layout.parameters]
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("layout", READABLE, ids=lambda layout: layout.name)
 def test_the_oracle_reads_as_the_model_does(layout: Layout) -> None:
     """Two readings of one text: offsets and sizes of some shapes."""

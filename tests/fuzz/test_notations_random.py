@@ -51,7 +51,7 @@ def slots(layout: Layout, names: list[str], shape: dict[str, int]) -> list[int |
     return found
 
 
-@pytest.mark.sampled(20, slow=3)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_written_is_read_again_as_it_was(seed: int) -> None:
     random, tried = Random(900 + seed), 0

@@ -46,7 +46,7 @@ def is_plain(model: Any) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16"])
 @pytest.mark.parametrize("batch", [2, "n"])
 def test_a_model_without_functions_is_written(engine: str, batch: int | str, shell: Shell) -> None:

@@ -75,7 +75,7 @@ def image(seed: int = 0, *shape: int) -> Any:
     return np.random.default_rng(seed).standard_normal(shape or (1, 3, 10, 12)).astype("f4")
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("scales", [(0.7, 0.7), (1.1, 0.6), (2.3, 1 / 3), (0.9, 0.55)])
 def test_scales_make_the_extents_of_the_runtime(
@@ -104,7 +104,7 @@ def test_a_model_may_say_either_extent(said: list[int], tmp_path: Path) -> None:
     assert found.source.graph.values["y"].shape == (1, 20, 7, 8)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("batch", [1, "n"])
 def test_a_default_of_an_input_may_still_be_replaced(
@@ -252,7 +252,7 @@ def nested(place: Path, depth: int, circle: bool = False) -> None:
     onnx.save(made, place)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", [(24, False), (24, True), (2000, False)], ids=str)
 def test_functions_that_come_to_very_many_nodes_are_refused(
     case: tuple[int, bool], shell: Shell

@@ -183,7 +183,7 @@ JOINED = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("text", JOINED)
 @pytest.mark.parametrize("names", [("N", "batch"), ("", ""), ("", "batch")])
 def test_two_names_of_one_batch_stay_open(

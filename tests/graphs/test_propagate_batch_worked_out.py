@@ -66,7 +66,7 @@ KEPT: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sampled(16, slow=15)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_worked_out_from_the_batch_stays_open(

@@ -43,7 +43,7 @@ def planned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 def test_what_was_written_holds(planned: Path) -> None:
     found = check_model(planned / "out.onnx", planned / "model.onnx")
     assert found.faults == ()
@@ -133,7 +133,7 @@ def given(model: Any) -> None:
     )
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -218,7 +218,7 @@ def key(said: dict[str, Any]) -> None:
     del said["rules"]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "change",
     [dearer, cheaper, rows, scale, dual, bound, chosen, another, rules, engine, nonsense, key],
@@ -252,7 +252,7 @@ def drawn_digits(chance: random.Random, axes: str) -> str:
     return ", ".join(found)
 
 
-@pytest.mark.sampled(6, slow=2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_weights_lie_as_their_layouts_say(seed: int, tmp_path: Path) -> None:
     """Packed by the layout alone, a weight has the bytes that stand in the model."""

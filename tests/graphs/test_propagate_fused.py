@@ -15,7 +15,7 @@ from small_graphs import proto  # noqa: E402
 from layoutdsl import propagate  # noqa: E402
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", [
     "d = Conv<group=20, pads=[1,1,1,1]>(v, k)\ny = Relu(d)",
     "g = GlobalAveragePool(v)\nk = Sigmoid(g)\ny = Mul(v, k)",

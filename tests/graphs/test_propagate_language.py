@@ -134,7 +134,7 @@ UNLISTED = {"SimplifiedLayerNormalization"}
 """Operators that onnxruntime's exporters write without a domain."""
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", ONNX, ids=lambda rule: rule.text[5:35])
 def test_rules_of_onnx_are_of_operators_as_onnx_has_them(rule: Any) -> None:
     onnx = pytest.importorskip("onnx")

@@ -65,7 +65,7 @@ def carried(text: str, engine: str, place: Path, **tensors: Any) -> Any:
     return found
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("engine", "text", "tensors", "moved"),
     [

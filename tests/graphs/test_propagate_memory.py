@@ -100,6 +100,7 @@ def test_memory_is_below_three_times_the_file(tmp_path: Path) -> None:
     assert 1 < checked < 2.5
 
 
+@pytest.mark.ci(1)
 @needs_proc
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16", "onnxruntime"])

@@ -39,6 +39,7 @@ def placed(folder: Path, name: str) -> Path:
 LARGER = ("light_densenet121", "light_inception_v2")
 
 
+@pytest.mark.ci(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LARGER)) for each in SMALL]
@@ -58,6 +59,7 @@ def test_an_image_that_is_given_with_channels_last(folder: Path) -> None:
     assert found.figures.planned.count == 16
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16"])

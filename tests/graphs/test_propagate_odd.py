@@ -66,7 +66,7 @@ def tried(seed: int, target: str, folder: Path) -> str:
     return "done"
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("target", TARGETS)
 def test_odd_graphs_mean_the_same(target: str, tmp_path: Path) -> None:
     first = 10 * list(TARGETS).index(target)

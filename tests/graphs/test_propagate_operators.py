@@ -273,7 +273,7 @@ CHUNKS = [CASES[start : start + CHUNK] for start in range(0, len(CASES), CHUNK)]
 LAYOUTS = ("NHWC", "NCHW16c")
 
 
-@pytest.mark.sampled(33, slow=5)
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize("cases", CHUNKS, ids=lambda cases: cases[0].operator)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("emit", ["functions", "plain"])

@@ -81,7 +81,7 @@ def planned(place: Path, nodes: list[Any], engine: str) -> Propagation:
     return propagate(place, engine) if engine == "blocked16" else propagate(place, prefer=prefer)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("nodes", "engine", "left"),
     [

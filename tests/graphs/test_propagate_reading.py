@@ -289,7 +289,7 @@ def remade(place: Path, kind: str, out: Path | None = None) -> tuple[Any, Any]:
     return found.model, found.verified
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", ODD)
 def test_odd_models_mean_the_same(case: str, kind: str, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_odd_models_mean_the_same(case: str, kind: str, tmp_path: Path) -> None:
     assert [each.name for each in proto.graph.output] == [e.name for e in ODD[case].graph.output]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("opset", "normal"),

@@ -42,7 +42,7 @@ def batches_first(operator: str, direction: str) -> Any:
     )
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("operator", GATES)
 def test_batches_may_come_first(operator: str, direction: str, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_batches_may_come_first(operator: str, direction: str, tmp_path: Path) -
     assert (plain.status, len(plain.transforms)) == ("done", 2)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW16c"])
 @pytest.mark.parametrize("operator", GATES)
 def test_features_come_from_a_convolution(operator: str, layout: str, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def shuffled(chance: random.Random, batch: int | str, least: int = 3) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @needs_blocks
 @pytest.mark.parametrize("seed", range(8))
 def test_drawn_shuffles_are_run_and_checked(seed: int, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_rows_are_moved_and_not_numbers(tmp_path: Path) -> None:
     assert seen
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @needs_blocks
 @pytest.mark.parametrize("channels", [8, 16])
 def test_blocks_of_another_machine_are_written_and_not_run(channels: int, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def drawn_order(chance: random.Random, block: int) -> tuple[str, int]:
     return f"layout Drawn(n, c, h, w) = [n, {', '.join(digits)}]", divisor
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @needs_blocks
 @pytest.mark.parametrize("seed", range(30))
 def test_drawn_orders_of_channels_become_blocks(seed: int, tmp_path: Path) -> None:

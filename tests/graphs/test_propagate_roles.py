@@ -167,7 +167,7 @@ def test_rows_of_weights_are_permuted(transposed: bool, tmp_path: Path) -> None:
     assert np.array_equal(after.reshape(120, 7), expected)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layout", ENGINES)
 @pytest.mark.parametrize(
     "text",

@@ -190,7 +190,7 @@ UNRUN = {
 }
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", UNRUN)
 @pytest.mark.parametrize("target", ["NHWC", "plain"])
 def test_what_nobody_runs_is_said_and_written(words: str, target: str, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def around_a_body() -> Any:
     return model
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_a_graph_inside_uses_may_be_an_output(target: str, tmp_path: Path) -> None:
     model = around_a_body()
@@ -303,7 +303,7 @@ VIEWS = (
 )
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path
         assert np.allclose(one, other, 1e-4, 1e-5)
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_space_to_depth_has_two_orders(target: str, tmp_path: Path) -> None:
     """Since opset 28, of a weight and of what is worked out."""

@@ -63,7 +63,7 @@ def model(text: str, place: Path) -> Path:
     return place
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "rule", "layout"),
     [(text, rule, layout) for text, rule, layouts in TWINS for layout in layouts],

@@ -231,7 +231,7 @@ def tried(seed: int, target: str, folder: Path, draw: Any = random_model) -> boo
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("draw", [random_model, odd_model])
 @pytest.mark.parametrize("target", TARGETS)
 def test_figures_of_drawn_graphs_are_those_of_the_file(

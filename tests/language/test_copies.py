@@ -153,7 +153,7 @@ def test_a_text_is_printed_back(text: str) -> None:
     assert layoutdsl.parse(str(layout))[layout.name] == layout
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
     layout = layout_of(text)
@@ -296,7 +296,7 @@ def moved_by(convert: Any, source: str, target: str, shape: Shape) -> tuple[Any,
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -404,7 +404,7 @@ def in_pieces(layout: Layout, shape: Shape, folder: Path, draw: Random) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("storage", ["items", "u32"])
 def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:
     layout = layout_of(LANES + " of u4")

@@ -40,7 +40,7 @@ def test_packed_triangles_are_lapack_s(n: int) -> None:
                 assert columns.offset(index, shape) == lapack_lower(i, j, n) - 1
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "order"),
     [

@@ -248,7 +248,7 @@ PREDICATES = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("text", "property_"), PREDICATES)
 def test_predicate(text: str, property_: str) -> None:
     (found,) = layoutdsl.prove(layoutdsl.parse(text).claims).checked

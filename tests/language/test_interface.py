@@ -137,7 +137,7 @@ WORKED = [
 ]
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("name", "value", "scale", "zero_point", "code"), WORKED)
 def test_codes_worked_out_by_hand(
     name: str, value: str, scale: str, zero_point: int, code: int

@@ -92,7 +92,7 @@ def test_every_layout_has_a_claim() -> None:
 CLAIMS = [claim for found in LIBRARY_MODULES for claim in found.claims]
 
 
-@pytest.mark.sampled(60, slow=59)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_claim_counted_out(claim: Claim) -> None:
     words = statement(claim)

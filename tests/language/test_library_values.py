@@ -14,7 +14,7 @@ def test_every_layout_is_transcribed() -> None:
     assert set(FORMULAS) == set(LIBRARY)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_offsets_are_those_of_the_source(name: str) -> None:
     """Its formula, transcribed by hand, for every index of some ragged shapes."""

@@ -138,7 +138,7 @@ def test_slots_before_the_first_hold_nothing_and_are_no_padding() -> None:
     assert [late.is_padding(slot, (3,)) for slot in range(6)] == [False] * 5 + [True]
 
 
-@pytest.mark.sampled(42, slow=27)
+@pytest.mark.sampled(42)
 @pytest.mark.parametrize("name", EVERY)
 def test_decode_against_a_table_of_all_slots(name: str) -> None:
     given = EVERY[name]

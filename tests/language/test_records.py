@@ -86,7 +86,7 @@ SAMPLED = [
 """One in four by default, all of them where there is time."""
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_the_record_is_proved(name: str) -> None:
     report = layoutdsl.prove(record(name))
@@ -103,7 +103,7 @@ def test_no_bit_is_free_and_none_is_held_twice(name: str) -> None:
     assert (len(held) == found.size_bits(shape)) == (name not in PADDED)
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_what_is_read_at_once_is_the_definition(name: str) -> None:
     """Bit by bit: `every_bit`, `bit_address` and `holders` say the same of a sample."""
@@ -402,7 +402,7 @@ def test_mx4_of_fbgemm() -> None:
     assert np.array_equal(found["e"], groups[:, -1].reshape(2, 3))
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(("name", "kind"), [(n, k) for n, kinds in MX.items() for k in kinds])
 def test_mx_blocks(name: str, kind: str, last: bool) -> None:
@@ -512,7 +512,7 @@ def test_compensation_of_onednn(shape: tuple[int, int, int, int]) -> None:
 # Regions.
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("of", "offset", "status"),
     [

@@ -75,7 +75,7 @@ def test_meaning_does_not_depend_on_it(module: Module) -> None:
     assert lines_of(moved) != lines_of(module)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("family", LIBRARY_MODULES, ids=lambda each: each.name)
 def test_the_library(family: Module) -> None:
     """The text of a span, parsed alone, is the declaration or claim that stands there."""

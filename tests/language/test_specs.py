@@ -23,7 +23,7 @@ WRONG = {each.layout.name for each in CLAIMS if each.text == f"refute {each.layo
 SOUND = [layout for name, layout in LAYOUTS.items() if name not in WRONG]
 
 
-@pytest.mark.sampled(12, slow=5)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     "subject", [*SOUND, *CLAIMS], ids=lambda subject: getattr(subject, "name", None) or subject.text
 )

@@ -150,7 +150,7 @@ BY_HAND: list[tuple[str, Callable[..., Element]]] = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "by_hand"), BY_HAND)
 def test_decode_is_what_is_written(text: str, by_hand: Callable[..., Element]) -> None:
     made = table(text)
@@ -188,7 +188,7 @@ def test_a_box_without_slots() -> None:
 # What is found.
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     checked = proved(claim)
@@ -196,7 +196,7 @@ def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     assert checked.status == ("proved" if claim.polarity == "prove" else "refuted")
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_counted_out(claim: TableClaim) -> None:
     frame = claim.ranged.frame
@@ -261,7 +261,7 @@ PROVED = {
 }
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_are_proved(name: str) -> None:
     text = f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}"
@@ -270,7 +270,7 @@ def test_tables_of_other_layouts_are_proved(name: str) -> None:
     assert not proved(replace(module(text, LIBRARY).table_claims[0], polarity="refute")).passed
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_counted_out(name: str) -> None:
     claim = module(f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}", LIBRARY).table_claims[0]
@@ -297,7 +297,7 @@ INFERRED = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("inferred", "text"), INFERRED)
 def test_a_proof_says_which_layout_is_inverted(inferred: str, text: str) -> None:
     checked = found(f"{text}\nprove T")
@@ -361,7 +361,7 @@ def test_wrong_tables_are_refuted(golden: Callable[[str, str], None]) -> None:
     golden("prove/wrong_tables.txt", "\n".join(blocks))
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", REFUTED)
 def test_a_refutation_replays(text: str) -> None:
     claim = module(text, LIBRARY).table_claims[0]
@@ -393,7 +393,7 @@ def replays(claim: TableClaim, finding: Any) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
@@ -464,7 +464,7 @@ def mutants(text: str) -> Iterator[str]:
                 yield f"{head} = ({mutant}"
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", MUTATED)
 def test_mutants_of_the_body_are_told_apart(text: str) -> None:
     told = Counter[str]()
@@ -490,7 +490,7 @@ SWAPPED = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("old", "new"), SWAPPED)
 def test_mutants_of_the_box_invert_another_layout(old: str, new: str) -> None:
     text = f"{MUTATED[0]}\nlayout L(n, h, c) = [(n, h), c/2, c%2]\nprove T inverts L"

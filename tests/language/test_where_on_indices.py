@@ -73,7 +73,7 @@ def test_the_library_is_not_doubted() -> None:
     assert not layoutdsl.library_module().warnings
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "line",
     [

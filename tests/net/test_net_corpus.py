@@ -37,7 +37,7 @@ LAYOUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
 def test_old_files_are_read_and_verified(entry: Entry, working: Version, tmp_path: Path) -> None:
     if entry.case.missing:
@@ -92,7 +92,7 @@ def imported(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_old_module_means_what_its_layout_means(name: str) -> None:
@@ -139,7 +139,7 @@ def compiled(source: Path, made: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(made))
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["swizzled", "nchw16c", "crouton", "part"])
 def test_old_c_means_what_its_layout_means(name: str, tmp_path: Path) -> None:
     spec, shape = LAYOUTS[{"part": "nchw16c"}.get(name, name)]

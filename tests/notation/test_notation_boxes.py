@@ -151,7 +151,7 @@ def drawn(random: Random) -> tuple[str, str, str, list[int]]:
     return f"{kind}, boxDim={{{box}}}, SWIZZLE_{swizzle}", kind, swizzle, extents
 
 
-@pytest.mark.sampled(60, slow=23)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("seed", range(100))
 def test_drawn_boxes(seed: int) -> None:
     text, kind, swizzle, extents = drawn(Random(seed))

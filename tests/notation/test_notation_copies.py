@@ -86,7 +86,7 @@ def added(levels: dict[str, list[list[int]]]) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.sampled(8, slow=3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_slots_hold_what_tritons_bases_add_up_to(seed: int) -> None:
     levels = bases(Random(seed))
@@ -203,7 +203,7 @@ SHARED = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("axes", "text", "meant"), SHARED)
 def test_tritons_layouts_of_shared_memory(axes: str, text: str, meant: str) -> None:
     layout = layoutdsl.parse(f'layout A{axes} = triton "{text}"')["A"]
@@ -323,7 +323,7 @@ def test_fragments_are_printed_as_cute_has_them(name: str, text: str) -> None:
 # einops.
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "shape"),
     [

@@ -27,7 +27,7 @@ def printed(layout: Layout) -> str:
     return layoutdsl.to_notation(layout, "cute")
 
 
-@pytest.mark.sampled(24, slow=11)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_means_what_it_says_and_prints_back(seed: int) -> None:
     random = Random(seed)

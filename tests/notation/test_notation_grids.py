@@ -138,7 +138,7 @@ def slot_of(order: str, row: int, column: int, rows: int) -> int:
     return (group * -(-rows // 8) + whole) * 256 + tile
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("order", ["COL32", "COL4_4R2_8C", "COL32_2R_4R4"])
 @pytest.mark.parametrize("shape", [(1, 33), (9, 40), (33, 64), (70, 5)])
 def test_orders_of_cublaslt(order: str, shape: tuple[int, int]) -> None:
@@ -181,7 +181,7 @@ def test_drawn_grids(seed: int) -> None:
         assert layout.offset(index, {}) == again.offset(index, {}) == slot
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(60))
 def test_drawn_formats(seed: int) -> None:
     random = Random(seed)

@@ -124,7 +124,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.sampled(48, slow=23)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize(("text", "shape", "low", "high", "slots"), LISTED)
 def test_the_listings_of_the_page(text, shape, low, high, slots):
     layout = htp(text)
@@ -152,7 +152,7 @@ def test_a_chunk_is_what_has_a_size():
     assert htp("<4, 0,0, 1,0, 2,0, 3,0>").chunk_rank is None
 
 
-@pytest.mark.sampled(12, slow=7)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", TYPES)
 def test_names_are_the_layouts_of_the_library(name):
     layout, known = htp(name), LIBRARY[name]

@@ -34,7 +34,7 @@ def assert_means(layout: Layout, drawn: Drawn, random: Random) -> None:
         assert layout.offset(index, shape) == drawn.offset(index, shape), (index, shape)
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_shape_means_what_it_says_and_prints_back(seed: int) -> None:
     random = Random(seed)

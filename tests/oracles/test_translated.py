@@ -339,7 +339,7 @@ AWKWARD = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("source", "notation", "text"), AWKWARD)
 def test_what_is_printed_instead(source: str, notation: str, text: str) -> None:
     layout = layoutdsl.parse(source)["L"]

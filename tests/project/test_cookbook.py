@@ -77,7 +77,7 @@ def test_a_mistake_is_claimed_and_not_refuted_by_the_text(name: str) -> None:
     assert {each.polarity for each in claims} <= {"prove"}
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", PAGES)
 def test_code_packs_as_the_layout_says(name: str) -> None:
     """It is run here at once; `test_documents` runs each page in a process of its own."""

@@ -38,7 +38,7 @@ def known() -> dict[str, object]:
     return {**verbs, "np": np, "layout": layout, "text": text, "source": str(layout)}
 
 
-@pytest.mark.sampled(54, slow=53)
+@pytest.mark.sampled(54)
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
     if name == "layoutdsl.torch":
@@ -98,7 +98,7 @@ RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for 
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "page",
     [
@@ -113,7 +113,7 @@ def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("page", [name for name in RUNNABLE if name.startswith(COOKBOOK)])
 def test_pages_of_the_cookbook(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are many, and all of one kind."""

@@ -58,7 +58,7 @@ def imported(
     return found
 
 
-@pytest.mark.sampled(36, slow=35)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [
@@ -96,7 +96,7 @@ def test_one_element_is_found_without_other_verbs_and_rooms(tmp_path: Path) -> N
     assert imported(SHELL, WHERE, tmp_path, ELSEWHERE) == []
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("run", "allowed"),
     [
@@ -112,7 +112,7 @@ def test_the_package_imports_only_what_is_used(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["auto", "numpy"])
 def test_what_was_proved_before_is_not_proved_again(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

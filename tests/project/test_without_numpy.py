@@ -146,7 +146,7 @@ def test_what_needs_numpy_says_so(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "words"),
     [

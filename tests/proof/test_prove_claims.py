@@ -13,7 +13,7 @@ from layoutdsl import Claim
 OF_THE_LIBRARY = layoutdsl.library_module().claims
 
 
-@pytest.mark.sampled(40, slow=39)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("claim", OF_THE_LIBRARY, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: Claim) -> None:
     (found,) = layoutdsl.prove((claim,)).checked
@@ -119,7 +119,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_claims_are_proved(text: str) -> None:
     found = claimed(text)
@@ -143,7 +143,7 @@ def test_wrong_claims_are_refuted(golden: Callable[[str, str], None]) -> None:
     golden("prove/wrong_claims.txt", "\n".join(blocks))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", [each for each in WRONG if " == " in each.split("prove ")[-1]])
 def test_an_inequality_replays(text: str) -> None:
     """Both offsets, or both sizes, are what `Layout.offset` and `Layout.size` say."""
@@ -167,7 +167,7 @@ def test_an_inequality_replays(text: str) -> None:
         assert example.sentence.endswith(f"have {sizes[0]} and {sizes[1]} elements")
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [

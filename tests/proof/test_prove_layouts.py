@@ -141,7 +141,7 @@ def all_proved(found: Checked, properties: tuple[str, ...] = PROPERTIES) -> None
         assert conditions == () or each.property in (SIZE, PADDED)
 
 
-@pytest.mark.sampled(24, slow=23)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_library_is_proved(name: str) -> None:
     properties = [FULL if each == ONTO else each for each in PROPERTIES]
@@ -158,26 +158,26 @@ def test_the_library_is_proved(name: str) -> None:
             all_proved(sound(LIBRARY[name]), (*PROPERTIES, *more))
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in NO_INVERSE])
 def test_the_examples_are_proved(name: str) -> None:
     all_proved(sound(EXAMPLES[name]))
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("body", RIGHT)
 def test_right_layouts_are_proved(body: str) -> None:
     all_proved(sound(layout(written(body))))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", SQUARES)
 def test_squares_fixed_extents_and_odd_names(text: str) -> None:
     all_proved(sound(layout(text)))
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("body", NOT_YET)
 def test_right_layouts_are_never_refuted(body: str) -> None:
     """Move a line to the table of right layouts once it is proved."""
@@ -278,7 +278,7 @@ def test_one_property_alone(broken: str, body: str) -> None:
     assert refuted == ([RANGE] if "== 0" in body else [broken])
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words_", "where"),
     [
@@ -306,7 +306,7 @@ UNDECIDED = [
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("body", UNDECIDED)
 @pytest.mark.parametrize("polarity", ["prove", "refute"])
 def test_undecided_is_never_passed(polarity: str, body: str) -> None:

@@ -43,7 +43,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_runs_are_proved(text: str) -> None:
     found = claimed(f"layout L{text}")
@@ -58,7 +58,7 @@ def test_what_no_proof_shows_is_looked_at_where_shapes_are_few() -> None:
     assert not any(each.certificate for each in found.findings)  # type: ignore[union-attr]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_runs_are_refuted(text: str) -> None:
     found = claimed(f"layout L{text}")

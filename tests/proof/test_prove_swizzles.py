@@ -109,7 +109,7 @@ TURNED = """
 RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED + TURNED]
 
 
-@pytest.mark.sampled(24, slow=23)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("text", RIGHT)
 def test_swizzled_layouts_are_proved(text: str) -> None:
     """Every property of every shape; Morton order of eight bits is among the slow ones."""
@@ -167,7 +167,7 @@ def telling(made: Layout, most: int) -> Iterator[dict[str, int]]:
         yield values
 
 
-@pytest.mark.sampled(64, slow=63)
+@pytest.mark.sampled(64)
 @pytest.mark.parametrize("text", RIGHT)
 def test_the_inverse_reads_every_slot(text: str, shell: Shell) -> None:
     made = layout(text)
@@ -225,7 +225,7 @@ WRONG = """
 """.strip().splitlines()
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("text", [f"layout L{each}" for each in WRONG])
 def test_mutants_are_refuted_and_replay(text: str) -> None:
     made = layout(f"{text}\nrefute L\n")
@@ -276,19 +276,19 @@ WRONG_CLAIMS = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", CLAIMS)
 def test_claims_see_through_spellings(text: str) -> None:
     assert [words(each) for each in claimed(text).findings] == ["proved"]
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("text", WRONG_CLAIMS)
 def test_wrong_claims_are_refuted(text: str) -> None:
     assert claimed(text).status == "refuted"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -34,7 +34,7 @@ def spelled() -> Iterator[list[str]]:
         yield [f"layout L(i: N, j: N) = [{each} : {size}] where {domain}" for each in sums]
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("texts", list(spelled()), ids=[" ".join(terms) for terms, *_ in TRIANGLES])
 def test_an_order_of_each_is_proved(texts: list[str]) -> None:
     for text in {texts[0], Random(texts[0]).choice(texts)}:

@@ -69,7 +69,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_widths_are_proved(text: str) -> None:
     found = claimed(text)
@@ -253,7 +253,7 @@ def test_before_the_division_nothing_overflows() -> None:
     assert claimed(at_the_end.format(256)).status == "refuted"
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [

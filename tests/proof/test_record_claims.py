@@ -182,7 +182,7 @@ def field_claims() -> list[RecordClaim]:
     return [each for each in claims if hasattr(each.predicate, "field")]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("claim", field_claims(), ids=lambda claim: claim.text)
 def test_a_claim_of_the_library_is_counted_out(claim: RecordClaim) -> None:
     of = claim.record
@@ -218,7 +218,7 @@ def test_a_range_is_one_of_the_records_too() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("name", EQUAL)
 def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
@@ -234,7 +234,7 @@ def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ALIGNED)
 def test_runs_of_parts_that_are_cut(name: str) -> None:
     for run, number, status in RUNS:

@@ -21,7 +21,7 @@ def volume(made_: Layout, values: dict[str, int]) -> int:
     return prod(made_.shape_of(values))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "body",
     [
@@ -58,7 +58,7 @@ def test_the_smallest_shape_is_found(body: str) -> None:
     assert min(volume(wrong, values) for values in failing) == least
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("shape", "body"),
     [
@@ -131,7 +131,7 @@ def test_a_range_has_a_shape_has_none_or_is_open(status: str, where: str) -> Non
     assert found.findings[0].property == "the shape range is not empty"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("status", "text"),
     [

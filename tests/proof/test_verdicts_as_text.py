@@ -74,7 +74,7 @@ def test_other_verdicts_are_printed_too() -> None:
     assert "\n    injective\n" in printed
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -84,7 +84,7 @@ CASES: list[tuple[str, Callable[[], Any], bool | None]] = [
 ]
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("result", "true"), [case for _, *case in CASES], ids=[name for name, *_ in CASES]
 )

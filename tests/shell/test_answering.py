@@ -55,7 +55,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 def test_an_answer_is_the_shells(arguments: list[str], shell: Shell) -> None:
     Path("mine.layout").write_text(TEXT)

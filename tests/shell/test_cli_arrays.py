@@ -239,7 +239,7 @@ def test_nothing_is_put_in_the_place_of_what_it_is_made_from(shell: Shell, line:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -385,7 +385,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.sampled(12, slow=7)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("element", "dtype", "message"), TYPES)
 def test_items_are_of_the_element_type(
     shell: Shell, element: str, dtype: str, message: str | None

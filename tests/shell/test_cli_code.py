@@ -221,7 +221,7 @@ def test_a_refuted_layout_is_refused(shell: Shell) -> None:
     assert not Path("made.py").exists()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("output", "message"),
     [
@@ -316,7 +316,7 @@ NOT_OURS = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("arguments", "message"), NOT_OURS)
 def test_no_file_is_lost(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
     Path("one.layout").write_text("layout A(c) = [c]")
@@ -400,7 +400,7 @@ def spelled(text: str, layout: Layout) -> dict[str, str]:
     return found
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str) -> None:

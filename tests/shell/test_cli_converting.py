@@ -28,7 +28,7 @@ def packed(name: str) -> np.ndarray:
     return layoutdsl.compile(layoutdsl.library(name), "numpy").pack(TENSOR)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("compiled", ["auto", "numpy"])
 def test_from_one_file_to_another(shell: Shell, compiled: str) -> None:
     np.save("in.npy", packed("NCHW16c"))

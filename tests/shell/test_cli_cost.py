@@ -63,7 +63,7 @@ def test_no_digits_and_an_element_type_of_the_layout(shell: Shell) -> None:
     assert "bytes of u4" in shell("cost", "demo.layout:Crouton").out
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("code", "line", "text"),
     [

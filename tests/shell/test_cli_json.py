@@ -200,7 +200,7 @@ def of_few(out: str) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("verb", TEXTS)
 def test_whole_texts(verb: str, files: Shell, golden: Callable[[str, str], None]) -> None:
     if verb == "recheck":

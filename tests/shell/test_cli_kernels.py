@@ -58,7 +58,7 @@ LINES = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("language", "width"), LINES)
 def test_every_language_has_its_own_words(shell: Shell, language: str, width: str) -> None:
     ended = shell("formula", "NCHW4c", "--as", language, *RANGE, "--width", width)
@@ -142,7 +142,7 @@ def test_a_range_with_a_fault_in_it(shell: Shell) -> None:
     assert ended.err.startswith("error[L")
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("language", ["c", "opencl", "cuda", "triton", "mlir"])
 def test_functions_as_json(shell: Shell, language: str) -> None:
     found = json.loads(shell("formula", "NCHW4c", "--as", language, *RANGE, "--json").out)
@@ -170,7 +170,7 @@ LAYOUTS = parse(WORDS)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=3)
+@pytest.mark.sampled(12)
 @pytest.mark.skipif(which("cc") is None or which("c++") is None, reason="no C compiler")
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("language", ["c", "opencl", "cuda"])

@@ -75,7 +75,7 @@ prefer Conv = Nchw8
 """
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -50,7 +50,7 @@ PLACES = {
 """What a replay of each wrong record shows, among the rest."""
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PLACES)
 def test_a_replay_shows_what_was_said(spec: Shell, name: str) -> None:
     ended = spec("prove", f"wrong.layout:{name}")

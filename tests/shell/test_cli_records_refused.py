@@ -63,7 +63,7 @@ USES = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "message"), USES, ids=[line for line, _ in USES])
 def test_a_wrong_command_line(spec: Shell, line: str, message: str) -> None:
     ended = spec(*line.split())

@@ -155,7 +155,7 @@ NOTATIONS = [
 ]
 
 
-@pytest.mark.sampled(12, slow=7)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("one", "other"),
     [*pairwise(NOTATIONS), *pairwise(NOTATIONS[::-1]), ("NCHWc", "NCHWc<8>")],

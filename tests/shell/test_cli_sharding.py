@@ -109,7 +109,7 @@ SAID = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("before", "line", "code", "words"), SAID)
 def test_what_is_said(shell: Shell, before: str, line: str, code: int, words: str | None) -> None:
     if before:

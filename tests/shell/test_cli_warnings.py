@@ -51,7 +51,7 @@ VERBS = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "code", "said"), VERBS, ids=[each[0] for each in VERBS])
 def test_warnings_are_said_once(shell: Shell, line: str, code: int, said: str) -> None:
     Path("my.layout").write_text(TEXT)

@@ -196,7 +196,7 @@ def test_every_text_of_the_package_is_found() -> None:
     assert {*layoutdsl.library_names()} <= {*declared}
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("place", SPECS, ids=lambda place: place.stem)
 def test_every_line_of_the_library_and_of_rules_and_engines(place: Path) -> None:
     assert both(place.read_text(encoding="utf-8"))

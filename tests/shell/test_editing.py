@@ -88,7 +88,7 @@ def declared(current: Document) -> list[Occurrence]:
     return [each for each in current.good.names if each.defines]
 
 
-@pytest.mark.sampled(12, slow=7)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_name_is_another_everywhere_and_nothing_else_changes(seed: int) -> None:
     """There and back is the same text, and what lies where is the same meanwhile."""

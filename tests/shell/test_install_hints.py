@@ -69,7 +69,7 @@ def hint(folder: Path) -> str:
     return done.stderr.decode().splitlines()[-1]
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ORIGINS)
 def test_an_installed_package_names_its_origin(name: str, tmp_path: Path) -> None:
     record, requirement = ORIGINS[name]

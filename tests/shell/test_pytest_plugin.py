@@ -86,7 +86,7 @@ def test_the_line_of_a_claim_is_where_it_stands(run) -> None:
     assert lines[:3] == ["0", "2", "3"]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "words"),
     [

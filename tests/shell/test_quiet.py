@@ -47,7 +47,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.sampled(20, slow=19)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("words", SILENT)
 def test_success_is_silent(words: str, files: Shell) -> None:
     ended = files(*words.split(), "--quiet")
@@ -63,7 +63,7 @@ def test_only_what_failed_is_printed(files: Shell) -> None:
     assert "proved" in loud.out
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -169,7 +169,7 @@ def test_what_is_undecided_is_a_warning(shell: Shell) -> None:
     assert ended.out.startswith("::warning file=odd.layout,line=1,endLine=1,col=8,endColumn=15,")
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
 def test_every_fault_lies_where_it_was_found(
     path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch

@@ -338,7 +338,7 @@ def test_what_a_process_started_ends_with_it(tmp_path: Path) -> None:
 VIEW = (sys.executable, "-m", "layoutdsl", "view", "--no-browser")
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_verb_prints_its_address_and_ends(tmp_path: Path, number: int) -> None:
     (tmp_path / "a.layout").write_text(TEXT)

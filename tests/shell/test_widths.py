@@ -61,7 +61,7 @@ def packed(shell: Shell) -> str:
     return "packed.npz"
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_inspect_folds_rows_that_are_too_long(width: int, shell: Shell, packed: str) -> None:
     out = at_width(shell, width, "inspect", packed)

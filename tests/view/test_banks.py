@@ -84,7 +84,7 @@ def offsets(case: Case) -> list[int]:
     return [layout.offset((t % case.down, t // case.down * case.step), {}) for t in range(32)]
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("part", range(10))
 def test_they_are_those_of_tensor_layouts(part: int) -> None:
     """200 tiles: each phase has as many ways and the same threads at each bank."""
@@ -183,7 +183,7 @@ def test_open_extents_are_undecided_where_nothing_is_found() -> None:
     assert finding.reason.endswith("has too many shapes: add `where M == 64`")  # type: ignore[union-attr]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(4))
 def test_claims_say_what_is_counted(part: int) -> None:
     found = set()

@@ -135,7 +135,7 @@ RANGES = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("one", "other", "where"), RANGES)
 def test_ranges_are_those_of_every_small_shape(one: str, other: str, where: list[str]) -> None:
     first, second = layout(one), layout(other)
@@ -203,7 +203,7 @@ def random_layout(random: Random) -> str:
     return f"n, c, h = [{', '.join(coordinates)}]"
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_pairs(seed: int) -> None:
     random = Random(seed)
@@ -239,7 +239,7 @@ def test_axes_swapped() -> None:
     assert found.mismatch.offsets == (1, 2)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("one", "other", "axes"),
     [
@@ -258,7 +258,7 @@ def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -161,7 +161,7 @@ def found_again(name: str, random: Random) -> None:
 SAMPLE = Random(4).sample(sorted(LIBRARY), 40)
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_layout_of_the_library_is_found_again(name: str) -> None:
     found_again(name, Random(name))
@@ -297,7 +297,7 @@ SHOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("written", "code", "told"), SHOWN)
 def test_in_the_shell(little: Shell, written: str, code: int, told: str) -> None:
     ended = little("identify", written)

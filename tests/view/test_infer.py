@@ -97,7 +97,7 @@ ONES = [
 ]
 
 
-@pytest.mark.sampled(12, slow=5)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("text", "shape"), ONES)
 def test_layouts_of_the_field(text: str, shape: tuple[int, ...]) -> None:
     layout = parsed(text)

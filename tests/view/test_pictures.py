@@ -74,7 +74,7 @@ def is_told(layout: Layout, shape: tuple[int, ...], page: Page) -> None:
             assert tuple(sorted(elements[index].numbers)) == tuple(sorted(slots))
 
 
-@pytest.mark.sampled(20, slow=7)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_cells_say_what_the_meaning_says(seed: int) -> None:
     layout, shape = a_layout(seed)
@@ -119,7 +119,7 @@ def told_of(cell: Read) -> set[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.sampled(32, slow=15)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("most", [1 << 14, 40])
 def test_bytes_of_records_say_what_their_bits_hold(seed: int, most: int) -> None:
@@ -227,7 +227,7 @@ def test_what_fits_is_not_folded() -> None:
     assert folded.drawn.folded != ""
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("most", [1, 2, 7, 1000, 2400, 65536])
 def test_folding_keeps_the_ends(most: int) -> None:
     for extents in ((5,), (1, 9), (2, 1000), (3, 20, 40), (1,)):
@@ -265,7 +265,7 @@ WORDS = (
 HOSTILE = [f"{one}{other}" for one in WORDS for other in ("", "<b>", "\"'&")][:51]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("word", HOSTILE)
 def test_hostile_names_are_text(word: str) -> None:
     layout = library("NCHW4c")

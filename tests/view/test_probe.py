@@ -250,7 +250,7 @@ def test_unpack() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", ["R4Crouton2x2Layout", "MaceChannelMajor", "R4Depth32MemoryLayout"]
 )

@@ -50,7 +50,7 @@ def shaped(test: object) -> object:
     return pytest.mark.parametrize(("name", "shape"), SHAPES)(test)  # type: ignore[arg-type]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "layout",
     [*library_module().layouts.values(), *MODULE.layouts.values()],
@@ -75,7 +75,7 @@ def test_the_amounts_add_up_to_the_offset(name: str, shape: tuple[int, ...], she
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @shaped
 def test_every_slot_is_explained(name: str, shape: tuple[int, ...], shell: Shell) -> None:
     layout = MODULE[name]
@@ -97,7 +97,7 @@ def test_every_slot_is_explained(name: str, shape: tuple[int, ...], shell: Shell
             assert start + sum(term["amount"] for term in found["coordinates"]) == slot
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @shaped
 def test_every_slot_has_its_cell(
     name: str, shape: tuple[int, ...], shell: Shell, monkeypatch: pytest.MonkeyPatch
@@ -366,7 +366,7 @@ def test_the_colours_are_those_of_the_blocks_that_are_shown(
     )
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 200])
 def test_rows_keep_to_the_width(width: int, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))

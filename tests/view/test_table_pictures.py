@@ -43,7 +43,7 @@ def is_told(table: Table, shape: dict[str, int], page: Page) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=5)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_cells_say_what_the_meaning_says(first: int) -> None:
     seen = 0

@@ -93,13 +93,13 @@ def check_offsets(layout: Layout, shapes: list[dict[str, int]]) -> None:
         assert layout.box(values) == tuple(evaluate(extent, values) for extent in box)
 
 
-@pytest.mark.sampled(45, slow=29)
+@pytest.mark.sampled(45)
 @named
 def test_printed_offset_size_and_box_are_the_meaning(name: str) -> None:
     check_offsets(EVERY[name], edge_shapes(EVERY[name]))
 
 
-@pytest.mark.sampled(84, slow=27)
+@pytest.mark.sampled(84)
 @exhaustive(EVERY)
 def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))
@@ -113,7 +113,7 @@ def any_element(layout: Layout, values: dict[str, int], shuffled: random.Random)
             return index
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @named
 def test_one_index_at_a_time(name: str) -> None:
     layout = EVERY[name]
@@ -162,14 +162,14 @@ def test_which_layouts_have_no_closed_inverse() -> None:
     assert set(EVERY) - set(INVERTED) == NO_INVERSE
 
 
-@pytest.mark.sampled(28, slow=27)
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("name", INVERTED)
 def test_inverse_steps_read_every_slot(name: str) -> None:
     for values in edge_shapes(EVERY[name], most=50_000):
         check_inverse(EVERY[name], values)
 
 
-@pytest.mark.sampled(84, slow=27)
+@pytest.mark.sampled(84)
 @exhaustive(INVERTED)
 def test_inverse_steps_read_every_slot_of_every_small_shape(name: str) -> None:
     for values in small_shapes(EVERY[name]):

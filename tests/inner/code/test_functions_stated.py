@@ -61,7 +61,7 @@ def spoken(found: Layout) -> dict[str, set[Expr]]:
     return parts
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ALL)
 def test_every_part_of_a_function_is_stated(name: str) -> None:
     """Numbers are worked out beforehand in texts; what is left of them is a number."""
@@ -106,7 +106,7 @@ def folded(expr: Expr) -> Expr:
     return type(expr)(folded(expr.left), folded(expr.right))  # type: ignore[union-attr,call-arg,arg-type]
 
 
-@pytest.mark.sampled(36, slow=11)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("name", ALL)
 def test_every_layout_is_proved_in_some_range(name: str) -> None:
     found = narrow(ALL[name])
@@ -141,7 +141,7 @@ def worked_out(found: Layout, values: dict[str, int], slot: int) -> Iterator[tup
         yield from ((part, evaluate(part, point)) for part in walk(expr))
 
 
-@pytest.mark.sampled(24, slow=23)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", list(ALL)[::3])
 def test_what_is_proved_holds_at_every_value(name: str) -> None:
     """The least type of some that is proved: no value leaves it, and no negative one is divided."""

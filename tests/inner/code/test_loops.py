@@ -110,7 +110,7 @@ def test_long_runs_go_in_the_order_whose_last_loop_has_few_turns(verb: str) -> N
     assert [each.name for each in found] == (["a", "b"] if verb == "pack" else ["b", "a"])
 
 
-@pytest.mark.sampled(18, slow=11)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("source", "target", "shape"), FOUND)
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 def test_what_was_found_wrong_is_right(source: str, target: str, shape: Shape, width: int) -> None:
@@ -214,7 +214,7 @@ def test_blocks_with_a_large_common_multiple_go_by_what_divides_both() -> None:
     assert runs[0].count == Constant(1)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("layout", "by_boxes"),
     [

@@ -566,7 +566,7 @@ def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
     assert library.stat().st_mode & 0o022 == 0
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", [OSError(28, "No space left"), PermissionError(13, "denied")])
 def test_a_full_or_read_only_cache(
     place: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError
@@ -583,7 +583,7 @@ def test_a_full_or_read_only_cache(
     assert kept_text("key") is None
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 @pytest.mark.parametrize("name", ["/proc/cache", "/dev/null", "/dev/full/cache"])
 def test_a_cache_where_no_folder_can_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -696,7 +696,7 @@ def test_caches_are_those_that_hold_data(tmp_path: Path) -> None:
     assert compilers.data_caches(tmp_path / "nowhere") == []
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @needs_compiler
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(("caches", "told"), [([], 8 << 20), ([(2, 2048), (3, 491520)], 30 << 20)])

@@ -69,7 +69,7 @@ def test_small_extents_are_numbers() -> None:
 PITCHED = "layout Rows(a, b, c) = [a, b, c : 32*ceil(C/32)] fill 7"
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(140, 17, 96), (3, 200, 192), (3, 200, 200), (70, 5, 160)])
 def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
     """Rows without padding between them are no rows; and of that there is a proof."""

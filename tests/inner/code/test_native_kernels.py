@@ -91,7 +91,7 @@ def test_kernels_do_what_they_have_to(tmp_path: Path) -> None:
     assert first_wrong(some(1, 18), MACHINE, tmp_path) is None
 
 
-@pytest.mark.sampled(3, slow=0)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_in_all_ways(name: str, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
-@pytest.mark.sampled(140, slow=139)
+@pytest.mark.sampled(140)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = commands.library(name)
@@ -45,7 +45,7 @@ def test_every_layout_of_the_library_is_validated(name: str) -> None:
     assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
     found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
@@ -73,7 +73,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("text", FIXED)
 def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)
@@ -89,7 +89,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", SEVERAL)
 def test_several_axes_that_are_read_as_one_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)
@@ -266,7 +266,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -301,7 +301,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, len(all_mutants(name)) // TRIED, record_property)

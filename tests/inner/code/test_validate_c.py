@@ -82,7 +82,7 @@ def changed(case: Case, most: int, seed: int) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", [*(case_of(*each) for each in CASES), *CONVERTED], ids=str)
 @pytest.mark.parametrize("most", [4, pytest.param(400, marks=pytest.mark.campaign, id="many")])
 def test_no_wrong_text_is_validated(case: Case, most: int) -> None:
@@ -153,7 +153,7 @@ def test_arrays_are_small() -> None:
     assert found.reason == f"an array of {2**35} bytes"
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("put", FAULTS)
 def test_what_is_missing_is_said(put: tuple[str, str]) -> None:
     case = case_of(HC, "pack")
@@ -180,7 +180,7 @@ BEYOND_A_PIECE = ((1, 800), (1, 1600), (17, 520), (17, 800), (17, 20), (33, 47),
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("one", "other"), PIECES)
 def test_pieces_are_all_turns_and_apart(one: str, other: str) -> None:
     case = case_of(HC, "pack")
@@ -334,7 +334,7 @@ PAIRS = "layout A(r, g, c: 2 broadcast) = [c, r, g]"
 LANES = "layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "other"),
     [

@@ -37,7 +37,7 @@ def run(text: str, pair: tuple[Layout, Layout], shapes: tuple[Shape, ...]) -> No
     assert_converts(names["convert"], pair, shapes)
 
 
-@pytest.mark.sampled(16, slow=15)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_right_modules_are_validated(pair: Pair) -> None:
     found = validate_conversion(emitted(pair).text, *pair.layouts, texts=pair.texts)
@@ -57,7 +57,7 @@ SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(15, slow=14)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
     """Numpy validated and run; of compiled code the tree."""
@@ -133,7 +133,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -150,7 +150,7 @@ TRIED = 8
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str) -> None:
     count = len(list(mutants(emitted(BY_NAME[name]).text)))

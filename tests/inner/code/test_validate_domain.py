@@ -30,7 +30,7 @@ def text_of(name: str, by_element: bool = True) -> str:
     return made.text
 
 
-@pytest.mark.sampled(60, slow=59)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str, by_element: bool) -> None:
@@ -120,7 +120,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, *changes = WRONG[what]
@@ -151,7 +151,7 @@ WRONG_ROWS = {
 }
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", WRONG_ROWS)
 def test_wrong_rows_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG_ROWS[what]

@@ -25,7 +25,7 @@ def written(random: Random) -> str:
     return f"layout Drawn({', '.join(axes)}) = [{', '.join(places)}]{fill}"
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "text",
     [

@@ -44,14 +44,14 @@ LIBRARY = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_library(name: str) -> None:
     written = Written(layoutdsl.library_record(name))
     assert isinstance(written.read(written.text), Validated)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [

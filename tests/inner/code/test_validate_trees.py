@@ -135,7 +135,7 @@ def changed(case: Case, node: tree.Node, most: int | None) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("text", "verb"), [*product(TREES, ("pack", "unpack"))])
 @pytest.mark.parametrize(
     "most", [12, pytest.param(None, marks=pytest.mark.campaign, id="every change")]
@@ -149,7 +149,7 @@ def test_no_wrong_tree_is_validated(text: str, verb: str, most: int | None) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("node", SCRATCH)
 def test_no_wrong_scratch_is_validated(node: tree.Node) -> None:
     assert changed(TURNED, node, 30)["wrong, refused"]
@@ -164,7 +164,7 @@ def refused(case: Case, node: tree.Node) -> str:
 PRODUCT = ("*", "H", "W")
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "pair", [("H", "W"), ("H", 16), (4, 8), (PRODUCT, "C"), ("C", PRODUCT), (("+", "H", 3), 1)]
 )
@@ -330,7 +330,7 @@ TOO_SHORT = (
 )
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("verb", ["pack", "unpack"])
 @pytest.mark.parametrize("places", [*TRIANGLES, *TOO_SHORT])
 def test_triangles_are_validated_where_elements_lie_before_their_end(

@@ -101,7 +101,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("right", "wrong"), WRONG.values(), ids=WRONG)
 def test_texts_that_may_overflow_are_not_validated(right: str, wrong: str) -> None:
     written = "layout Y(i, j) = [i, j, (i - j)*(i - j)*1000000007*1000000007%3 : 3]"
@@ -233,7 +233,7 @@ def made() -> layoutdsl.Generated:
     return layoutdsl.generate(layoutdsl.parse(CODED)["A"])
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -276,7 +276,7 @@ CHANGES: Sequence[tuple[str, str]] = (
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(20, slow=3)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
 def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
     layout = layoutdsl.library("AwqWeights")

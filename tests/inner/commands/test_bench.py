@@ -165,7 +165,7 @@ def shapes_of(each: Layout) -> list[tuple[int, ...]]:
     return [shape for shape in shapes if np.prod(shape) < 5000 and each.size(shape) < 10**6]
 
 
-@pytest.mark.sampled(16, slow=7)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [*EVERY, *DOMAINS])
 def test_offsets_are_those_of_the_definition(name: str) -> None:
     each = {**EVERY, **DOMAINS}[name]
@@ -177,7 +177,7 @@ def test_offsets_are_those_of_the_definition(name: str) -> None:
             assert whole[index] == (each.offset(index, shape) if held else -1), (shape, index)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_side_is_its_layout(name: str) -> None:
     each = EVERY[name]

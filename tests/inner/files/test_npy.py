@@ -198,7 +198,7 @@ ALL_KINDS = "layout Any(n, c, h, w) = [n, c/4, h, w, c%4]"
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_shell_reads_them_or_says_why_not(shell: Shell, seed: int) -> None:
     """In memory and in pieces, from a file and from a stream: the same end, and the same output."""

@@ -74,7 +74,7 @@ SEAMS = {
 }
 
 
-@pytest.mark.sampled(16, slow=7)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", SEAMS)
 def test_a_layout_has_seams(name: str) -> None:
     assert words(LIBRARY[name]) == SEAMS[name]
@@ -197,7 +197,7 @@ TAKEN_APART = [
 ]
 
 
-@pytest.mark.sampled(40, slow=9)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize(("name", "shape"), TAKEN_APART)
 @pytest.mark.parametrize("room", [64, 2_000])
 def test_pieces_cover_all_and_nothing_twice(name: str, shape: tuple[int, ...], room: int) -> None:
@@ -252,7 +252,7 @@ def test_a_seam_is_undecided_where_no_proof_is_found() -> None:
     assert isinstance(seam_at(demo, 1), str)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("short", [0, 64, 1 << 30])
 def test_boxes_in_files(short: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs one by one, through a map, and both, against slices of numpy."""

@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[str, Emit, Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_on_purpose_is_refused(case: str) -> None:
     engine, kind, change, words = WRONG[case]

@@ -96,7 +96,7 @@ def test_what_is_no_placing_says_why(name: str, shape: tuple[int, ...], said: st
     assert said in found
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", ["NCHW", "NHWC", "NCHW16c", "NCHWc<8>", *LAYOUTS])
 def test_a_layout_and_its_placing_put_elements_into_the_same_slots(name: str) -> None:
     draw = random.Random(name)

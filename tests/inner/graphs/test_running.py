@@ -40,7 +40,7 @@ def given(model: Any) -> dict[str, Any]:
     return {name: drawn.standard_normal(shape).astype("f4") for name, shape in shapes.items()}
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("most", [0, 1 << 11, 1 << 40])
 def test_sections_make_what_the_whole_does(seed: int, most: int) -> None:

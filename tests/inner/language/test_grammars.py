@@ -78,7 +78,7 @@ def kept(name: str) -> Lark | None:
     return grammars.kept(name, resources.grammar(name))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @of_this_lark
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_what_is_kept_is_what_lark_makes(name: str, golden: Callable[[str, str], None]) -> None:
@@ -137,7 +137,7 @@ def words(grammar: Lark) -> set[tuple[str, type]]:
 
 
 @of_this_lark
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_texts_are_read_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = right(name)

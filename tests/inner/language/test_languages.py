@@ -97,7 +97,7 @@ def numbers(random: Random) -> dict[str, int]:
     return {**{n: random.randrange(30) for n in "ch"}, **{n: random.randint(1, 9) for n in "CH"}}
 
 
-@pytest.mark.sampled(7, slow=6)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", CASES)
 def test_a_text_says_what_it_was_printed_from(name: str) -> None:
     case, random = CASES[name], Random(name)

@@ -221,7 +221,7 @@ def check(kind: Kind, count: int) -> None:
             assert left(said.mend.mended) < left(each.text), str(said)
 
 
-@pytest.mark.sampled(24, slow=15)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda each: each.__name__)
 def test_what_is_told_is_true_and_in_place(kind: Kind) -> None:
     check(kind, COUNT)
@@ -289,7 +289,7 @@ def share_with_help(kind: Kind) -> float:
     return sum(told(each.text).help is not None for each in found) / len(found)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["layout", "table", "prove"])
 def test_a_mistake_does_not_hide_the_next(name: str) -> None:
     shuffled = random.Random(name)

@@ -169,7 +169,7 @@ FILES = [*resources.library_families()]
 FILES += [(each.name, each.read_text(encoding="utf-8")) for each in (HERE / "layouts").iterdir()]
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("name", "text"), FILES, ids=lambda each: each[:20])
 def test_files_print_and_parse_back(name: str, text: str) -> None:
     tree = parse(Source(name, text))

@@ -27,7 +27,7 @@ SPELLINGS = (
 )
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(40))
 def test_boxes_find_what_plain_integers_find(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)

@@ -26,7 +26,7 @@ LONG = [
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(9, slow=5)
+@pytest.mark.ci(1)
 @pytest.mark.parametrize("body", LONG)
 def test_a_long_line_is_undecided_or_refuted_and_no_fault_of_ours(body: str) -> None:
     made = layout(f"layout L(i, j, a, b) = [{body}]\nrefute L")

@@ -228,7 +228,7 @@ def followed(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_no_tampering_goes_unnoticed(name: str) -> None:
     tried, held = survivors(CERTIFICATES[name])

@@ -303,7 +303,7 @@ WEAKENED = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "number"), WEAKENED)
 def test_each_hypothesis_is_needed(name: str, number: int) -> None:
     """Without it the lemma is false, its proof breaks, and the solver says so where it can."""
@@ -393,7 +393,7 @@ SMALL = [
 LARGE = [A, FloorDiv(A, Constant(8)), Mul(A, Constant(4)), BitXor(A, Mod(B, Constant(16)))]
 
 
-@pytest.mark.sampled(36, slow=35)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("operation", [BitXor, BitAnd])
 @pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("large", LARGE)

@@ -88,7 +88,7 @@ def spec(
 
 
 @pytest.mark.skipif(not COMMITTED.is_dir(), reason="this is no checkout")
-@pytest.mark.slow
+@pytest.mark.campaign  # CI rechecks the committed certificates by `recheck --solver both`
 def test_the_committed_evidence_stands() -> None:
     """Neither stale, missing, broken nor left over: `layoutdsl prove --write` mends it."""
     assert problems(SUBJECTS, COMMITTED) == []
@@ -202,7 +202,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("before", "after", "kind", "said"), CHANGES)
 def test_a_source_that_changed(
     spec: tuple[tuple[Subject, ...], Path], before: str, after: str, kind: Kind, said: str
@@ -268,7 +268,7 @@ SCRIPTS = [
 ]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change", SCRIPTS)
 @pytest.mark.parametrize("name", ["Blocked.smt2", "lemmas.smt2"])
 def test_a_script_that_was_altered(
@@ -340,7 +340,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_manifest_that_was_altered(spec: tuple[tuple[Subject, ...], Path], name: str) -> None:
     made, folder = spec
@@ -371,7 +371,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["Blocked.json", "lemmas.json"])
 @pytest.mark.parametrize("kind", TEXTS)
 def test_a_manifest_that_is_none(

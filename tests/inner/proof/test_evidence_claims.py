@@ -158,7 +158,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("before", "after", "name", "said"), CHANGES)
 def test_a_source_that_changed(
     tables: Certified, before: str, after: str, name: str, said: str
@@ -246,7 +246,7 @@ def smuggled(theorem: Theorem) -> tuple[Theorem, tuple[Have, ...]]:
     return absurd, tuple(Have(f"g.{n}", goal, (fact,)) for n, goal in enumerate(theorem.goals))
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["box", "room", "held", "single"])
 def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name: str) -> None:
     made, folder, manifest = of(tables, "T")
@@ -256,7 +256,7 @@ def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name
     assert (Kind.STALE, f"prove T inverts L: {words}") in problems(made, folder)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["shape", "encode", "decode", "through", "alike"])
 def test_a_hypothesis_smuggled_into_a_lemma_of_a_table(tables: Certified, name: str) -> None:
     """A lemma may say what it will; whoever uses it has to show its hypotheses."""
@@ -357,7 +357,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_manifest_of_a_table_that_was_altered(tables: Certified, kind: str) -> None:
     name, claim, change = WRONG[kind]
@@ -409,7 +409,7 @@ CLAIMS = ["offsets fit int24", "offsets fit uint16 in bytes", "computes in int24
           "fits uint16 in bytes"]  # fmt: skip
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_width_that_was_narrowed(widths: Certified, claim: str) -> None:
     """The certificate of a width under the claim of a smaller one."""
@@ -427,7 +427,7 @@ def test_a_width_that_was_narrowed(widths: Certified, claim: str) -> None:
     assert any("says something else now: its goals differ" in words for _, words in found)
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("key", ["shape", "point", "words", "no point", "a name"])
 @pytest.mark.parametrize(
     "claim", ["W offsets fit int16", "W computes in uint16", "W fits uint8 in bytes"]

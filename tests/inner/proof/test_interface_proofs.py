@@ -111,7 +111,7 @@ def test_the_codes_and_errors_of_theorems_are_those_of_the_definition() -> None:
     assert len(seen) == len(numbers) * 2 * (high - low + 1)  # of no number there is no code
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*theorems(), "codes.padding fill 1"])
 def test_the_theorems_hold_at_small_numbers(name: str) -> None:
     name, _, fill = name.partition(" ")
@@ -120,7 +120,7 @@ def test_the_theorems_hold_at_small_numbers(name: str) -> None:
     assert counterexample(theorem) is None
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CODED)
 def test_they_are_proved_of_every_type(name: str) -> None:
     for fill in ("", "fill 0", "fill any"):
@@ -142,7 +142,7 @@ LAYOUTS: list[tuple[str, tuple[str, ...] | None]] = [
 OF_CODES = (said.IN_RANGE, said.NEAREST, said.STEP, said.ZERO)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("clauses", "padded"), LAYOUTS)
 def test_codes_are_spoken_of_without_being_asked(
     clauses: str, padded: tuple[str, ...] | None
@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[str, Change]] = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_encoder_is_refuted(what: str) -> None:
     name, change = WRONG[what]

@@ -53,7 +53,7 @@ def measured(found: Certificate) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_twice_the_rank_is_twice_the_size(kind: str) -> None:
     """From rank 6 to 12, which makes 24 coordinates of axes cut in two: a square would be 4."""

@@ -94,7 +94,7 @@ def said(bound: Bound) -> tuple[str, str, str]:
     return bound.how, str(bound.value), shape
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("how", "ratio", "shape", "text"), WORST)
 def test_the_worst_ratio(how: str, ratio: str, shape: str, text: str) -> None:
     found = layout(f"layout L{text}")
@@ -111,7 +111,7 @@ def test_the_worst_ratio(how: str, ratio: str, shape: str, text: str) -> None:
         assert all(each != worst.value for each, _, _ in tried)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("how", "ratio", "far", "text"),
     [
@@ -281,7 +281,7 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
     assert turns(poly) == [t for t in range(1, 60) if signs[t] != signs[t - 1]]
 
 
-@pytest.mark.sampled(24, slow=23)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
@@ -291,7 +291,7 @@ def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     assert found.least.how == "reached"
 
 
-@pytest.mark.sampled(36, slow=11)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("name", COUNTED)
 def test_no_small_shape_is_outside_the_bounds(name: str) -> None:
     found = spread(EVERY[name])
@@ -314,7 +314,7 @@ def test_a_smaller_bound_is_not_proved() -> None:
     assert not isinstance(prove_ratio(blocked, Fraction(16), [share[:1]]), Proved)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("formulas", "text"),
     [
@@ -331,7 +331,7 @@ def test_formulas(formulas: tuple[str, ...], text: str) -> None:
     assert (found.elements, found.size, found.padding, found.ratio) == formulas
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("bytes_", "text"),
     [
@@ -352,7 +352,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
-@pytest.mark.sampled(192, slow=23)
+@pytest.mark.sampled(192)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""

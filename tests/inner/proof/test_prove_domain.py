@@ -34,7 +34,7 @@ def full_at_small_shapes(layout: Layout) -> bool:
     )
 
 
-@pytest.mark.sampled(16, slow=15)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [name for name in DOMAINS if name != "OddPlaces"])
 def test_right_layouts_are_proved_for_all_shapes(name: str) -> None:
     found = sound(DOMAINS[name])
@@ -117,7 +117,7 @@ refuted: `L` is not injective
 }
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_layouts_are_refuted_at_the_smallest_shape(text: str) -> None:
     found = sound(layout(text))
@@ -264,7 +264,7 @@ TETRAHEDRON = (
 )
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -313,7 +313,7 @@ def wrong_readings(name: str) -> list[Reading]:
     return found
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["StrictUpper", "Band", "Diagonal"])
 def test_wrong_readings_are_not_established(name: str) -> None:
     readings = wrong_readings(name)

@@ -54,7 +54,7 @@ def test_every_rule_has_a_shape_or_a_line() -> None:
     assert all(rule.__doc__ for rule in DRAWN.values() if rule.__name__ != "rule")
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", DRAWN)
 def test_what_a_rule_shows_holds(name: str) -> None:
     found = tried(DRAWN[name], name, 60)

@@ -105,7 +105,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("script", "reason"), BROKEN)
 def test_a_broken_solver_answers_nothing(fake: Fake, script: str, reason: str) -> None:
     fake(script)
@@ -216,7 +216,7 @@ def test_a_model_is_a_hint() -> None:
     assert model(question([("<", 0, "x")], ("<", 1, 0)), ["y"]) is None
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("script", [each for each, _ in BROKEN])
 def test_no_model_from_a_broken_solver(fake: Fake, script: str) -> None:
     fake(script)
@@ -276,7 +276,7 @@ def test_proofs_that_are_cut_off(
     assert bool(given.reason) == ("unknown" in answers_given)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(2)
 @needs_cvc5
 @pytest.mark.parametrize(
     "text", ["", "(", ")", "(set-logic ALL)(exit)(check-sat)", "\0", "; unsat"]
@@ -287,7 +287,7 @@ def test_cvc5_reads_any_text(text: str) -> None:
     assert found.reason.startswith(("cvc5 ended early", "cvc5 complains: (error "))
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("script", "reason"), BROKEN)
 def test_a_broken_second_solver_answers_nothing(tmp_path: Path, script: str, reason: str) -> None:
     path = tmp_path / "cvc5"
