@@ -1,6 +1,7 @@
 """Every layout of the library is found again under other names, orders, extents and spellings.
 
-And of what is not found it is said whether it differs, with a shape, or is not known.
+And of what is not found it is said whether it differs, with a shape, or is not known. `identify`
+looks through the whole library, too slowly for drawn layouts, so `look` is given a few of it.
 """
 
 from __future__ import annotations

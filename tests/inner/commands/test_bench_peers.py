@@ -1,6 +1,6 @@
 """The candidates of the benchmark, held against the meaning; those that are there.
 
-A wrong result, or a move that a candidate cannot do, is told apart only inside of a run.
+Each candidate is asked by itself what it does and what it cannot, without a run that measures.
 """
 
 from __future__ import annotations
