@@ -8,7 +8,8 @@
 Chunks may end where a layout can be taken apart, which is proved for all shapes, and nowhere else:
 between such seams the code of the whole packs a part. Chunks that end elsewhere are put together
 anew, or refused. What runs, where, and again after a worker was lost, is dask's. This file alone
-imports dask, when it is imported; what parts are, and what becomes of one, is in `adapters`.
+imports dask, when it is imported; `files/grids.py` says what the parts are, and `files/tasks.py`
+what becomes of one.
 """
 
 from __future__ import annotations

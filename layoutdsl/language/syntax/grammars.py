@@ -6,7 +6,7 @@ The parser of a grammar comes from a table that is kept: to work it out takes te
 version. Where either is another now, or the file is missing or damaged, the grammar is read, which
 is as right and slower. The tables are written by
 
-    LAYOUTDSL_REWRITE_GOLDEN=1 pytest tests/project/test_grammars.py
+    LAYOUTDSL_REWRITE_GOLDEN=1 pytest tests/inner/language/test_grammars.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The moves of a nest in C: tables of offsets, and calls of kernels. Trusted.
 
 A kernel is its contract, `tree.Move`; what it takes for granted beside that is asked of
-`codegen.loops.kernels`. A function for a part of such moves is named after kernel, bytes of a unit,
+`code.loops.kernels`. A function for a part of such moves is named after kernel, bytes of a unit,
 rows and columns.
 """
 
