@@ -197,11 +197,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-MOST_CASES = 2
+MOST_CASES = 4
 """Slow cases of a test that CI runs, unless the test has a mark `ci(n)`.
 
 All 9,400 slow cases took CI near the 90 minutes at which it is killed.
 """
+
+COMPILING = ("code", "inner/code", "fuzz")
+"""Folders whose slow tests mostly compile C, seconds each: CI runs two cases of a test."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -226,7 +229,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             slow.setdefault(test, []).append(item)
     for cases in slow.values():
         mark = cases[0].get_closest_marker("ci")
-        most = mark.args[0] if mark else MOST_CASES
+        folder = cases[0].path.parent.relative_to(Path(__file__).parent).as_posix()
+        most = mark.args[0] if mark else 2 if folder in COMPILING else MOST_CASES
         kept = {number * len(cases) // most for number in range(most)}
         for place, item in enumerate(cases):
             if len(cases) > most and place not in kept:
