@@ -42,7 +42,7 @@ def compiled(body: str, element: str, fill: str, target: str) -> ModuleType:
 
 @cache
 def element_type(name: str) -> Any:
-    """What a layout says of its elements: `item` and `values`."""
+    """Return the element type of a layout: its `item` and its `values`."""
     return layout("turned", name).element
 
 

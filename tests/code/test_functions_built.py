@@ -150,7 +150,7 @@ FURTHEST = [
 
 
 def printed(shell: Shell, found: Layout, language: str, *options: str) -> Ended:
-    """What `formula` prints of a layout."""
+    """Print the index functions of a layout by the command `formula`."""
     Path("printed.layout").write_text(str(found), encoding="utf-8")
     return shell("formula", f"printed.layout:{found.name}", "--as", language, *options)
 

@@ -39,7 +39,7 @@ READ_WRONG = [
 
 
 def printed(shell: Shell, made: Layout, language: str, *options: str) -> Ended:
-    """What `formula` prints of a layout, wrong ones included."""
+    """Print the index functions of a layout by `formula`, of wrong layouts, too."""
     Path("printed.layout").write_text(f"{made}\nrefute {made.name}", encoding="utf-8")
     return shell("formula", f"printed.layout:{made.name}", "--as", language, *options)
 

@@ -49,7 +49,7 @@ WORDS = {
     "no bit is held twice": "apart",
     "every bit of every element is held once": "whole",
 }
-"""What plain integers call a property that fails."""
+"""The fault that plain integers report, for each property that fails."""
 PIECES = (1, 16, 64, 1 << 20)
 
 

@@ -187,7 +187,7 @@ DEAR: dict[str, tuple[str, Callable[[], bytes]]] = {
     "keys": ("gguf", lambda: _gguf(0, 1 << 18, _named(1 << 18, b"\0\0\0\0\1"))),
     "name": ("safetensors", lambda: _json(b'"' + b"x" * 99_000_000 + b'"')),
 }
-"""What takes the most that we could think of, of each form; the dearest three first, for CI."""
+"""The headers of each form that take longest to refuse."""
 
 
 def _initialisers(count: int) -> bytes:

@@ -34,7 +34,7 @@ def drawn(shell: Shell, count: int, seed: int) -> list[dict[str, Any]]:
 
 
 def case(move: dict[str, Any]) -> list[Any]:
-    """What is moved, without how long it took."""
+    """Return the parts of a row that say which move it is; its times differ between runs."""
     return [move[key] for key in ("case", "verb", "source", "target", "type", "shape", "bytes")]
 
 

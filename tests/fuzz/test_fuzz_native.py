@@ -215,7 +215,7 @@ def test_a_planted_fault_is_found_and_made_simple(
 
 
 CONDITION = re.compile(r"^( +)if \(.*\) \{$", re.MULTILINE)
-"""What the C of a kernel asks before it moves a whole block, or an element of the last one."""
+"""Conditions in emitted C: they choose between a whole block and the elements of a ragged one."""
 
 
 def test_simpler_layouts_are_layouts_and_end() -> None:

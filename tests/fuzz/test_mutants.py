@@ -88,7 +88,7 @@ ONE = "layout L(c, h) = [c/8, h, c%8]"
 
 
 def checked(right: str) -> Checked:
-    """What is found of a formula."""
+    """Prove that `ONE` equals the formula `right`, and return the claim with its verdicts."""
     (found,) = layoutdsl.prove(layoutdsl.parse(f"{ONE}\nprove L == {right}").claims).checked
     return found
 

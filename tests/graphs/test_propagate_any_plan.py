@@ -1,6 +1,6 @@
 """Whatever layouts operators are asked to be in, the plan is right: drawn, proved, run and checked.
 
-What is asked is seldom what is cheapest, so that plans have moves in all places.
+Drawn preferences are seldom the cheapest, so plans have moves in all places.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def engine_text(draw: Random, model: Any) -> str:
 
 
 def tried(seed: int, place: Path) -> Counter[str]:
-    """What a drawn plan has; fails where a claim, a number, or what padding holds is wrong."""
+    """Count the parts of one drawn plan; fail on a wrong claim, a wrong number or wrong padding."""
     draw, model = Random(seed), random_model(seed)
     onnx.save(model, place)
     how: dict[str, Any] = {"choice": draw.choice(("first", "any"))}

@@ -119,7 +119,7 @@ def test_scales_that_nobody_knows_may_leave_out_elements(tmp_path: Path) -> None
 def test_a_model_that_was_raised_to_another_one_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes out is held against the model as it was written, which is run as well.
+    """The result is compared with a run of the model as it was written.
 
     The package onnx raises it here to a model that doubles what it makes.
     """
