@@ -1,4 +1,4 @@
-"""What formats of weights arrange and read: wrong requests, limits, large and damaged files.
+"""Readers of weights formats, asked for headers: wrong requests, limits, large and damaged files.
 
 Most of the requests are ones that no command makes, and a file of 9 GiB, or one of thousands that
 are damaged, takes too long to pack; so headers are arranged and read without items.
