@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Event, ExceptHookArgs, Lock, Thread, excepthook
 
@@ -55,8 +56,10 @@ class _Worker:
             work = self._work.get()
             try:
                 work()
-            except Exception as fault:  # of ours, and said as any thread's: who waits is not left
-                excepthook(ExceptHookArgs((type(fault), fault, fault.__traceback__, self._thread)))
+            except Exception as fault:  # a fault of ours, which is printed as any thread's
+                told = ExceptHookArgs((type(fault), fault, fault.__traceback__, self._thread))
+                with suppress(Exception):  # sys.stderr is closed; `finish` waits for this thread
+                    excepthook(told)
 
 
 _worker = _Worker()

@@ -5,6 +5,7 @@ The planner chooses a class for each shape, which changes the speed and no resul
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -294,6 +295,22 @@ def test_work_that_fails_is_told_and_the_next_is_done(monkeypatch: pytest.Monkey
     assert background.later(lambda: done.append(1))
     background.finish()
     assert (told, done) == ([ZeroDivisionError], [1])
+
+
+def test_work_that_fails_where_errors_cannot_be_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default hook raises where ``sys.stderr`` is closed."""
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    done = list[int]()
+    assert background.later(lambda: 1 // 0)
+    assert background.later(lambda: done.append(1))
+    worker = background._worker._thread
+    background.finish()
+    assert done == [1]
+    assert background._worker._thread is worker
+    assert worker is not None
+    assert worker.is_alive()
 
 
 def test_threads_are_kept_and_all_work() -> None:
