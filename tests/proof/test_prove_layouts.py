@@ -357,3 +357,27 @@ def test_progress_is_told() -> None:
 
 def test_golden_texts_are_where_they_should_be() -> None:
     assert (HERE / "golden/prove/wrong_layouts.txt").exists()
+
+
+# One line of text is never much work: beyond a budget it is undecided, with that reason.
+
+LONG = [
+    # sums of thousands of terms, nested as deeply: these ended in a RecursionError
+    "((a*b + 2)*(i*a + 6))*((b*j + 2)*(a*j + 1))%9, (j*i + 1)*(i + 8)*(i + 5) ^ i/16%4 ^ a/4%2",
+    "j, (j*j + 7)*(j + 5)*(i*b + 9) ^ a/16%16 ^ b%16, ((i + a*3)/7 + j*9)/4 + j*3, b",
+    "i, j, i : (B*I + 1)*(J*I + 1)*(B*A + 4)*(J*J + 3)*(B*A + 1), (b + 7)*(a*a + 7) ^ i/2%4",
+    # expressions of which each evaluation takes long
+    "((((i*j + 1)*b + 9)*j + 3))*((((i*j + 4)*a + 5)*b + 1))/6, (((i*a + 9)*a + 8)*j)*i/7, a, j",
+    "(i*j + 1)*(i*j + 2)*(i*j + 3)*(i*j + 4)*(i*j + 5)*(i*j + 6), i, j, a, b",
+    "min(i, min(j, min(i + 1, min(j + 1, min(i + 2, min(j + 2, min(i + 3, j + 3))))))), i, j, a, b",
+    ", ".join(f"({axis}/{k}%{m}, b/{m}%{k})" for axis in "ija" for k in (2, 3) for m in (4, 5, 7)),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.ci(1)
+@pytest.mark.parametrize("body", LONG)
+def test_a_long_line_is_undecided_or_refuted_and_no_fault_of_ours(body: str) -> None:
+    made = layout(f"layout L(i, j, a, b) = [{body}]\nrefute L")
+    found = sound(made)
+    assert found.status in ("undecided", "refuted")

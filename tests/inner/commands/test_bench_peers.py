@@ -1,25 +1,32 @@
 """The candidates of the benchmark, held against the meaning; those that are there.
 
 Each candidate is asked by itself what it does and what it cannot, without a run that measures.
+Candidates that are wrong, missing or interrupted are planted, as no option of ``bench`` adds one.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bench_moves import CROUTON, NCHW4C, NHWC, move
+from bench_moves import CROUTON, NCHW4C, NHWC, Planted, move, swaps
+from cli_shell import Shell, shell
 from texts import layout
 
 import layoutdsl
+from layoutdsl.commands.bench import run
 from layoutdsl.commands.bench.limits import bound
-from layoutdsl.commands.bench.peers import onednn_reorder, peer
+from layoutdsl.commands.bench.peers import onednn_reorder, peer, shelf
 from layoutdsl.commands.bench.peers.ours import Target
 from layoutdsl.commands.bench.peers.peer import CannotError, Peer
 from layoutdsl.commands.bench.peers.shelf import ONE_THREAD, OURS, PEERS, peers
 from layoutdsl.commands.bench.run import Skipped, _check, _ready
 from layoutdsl.commands.bench.sides import Side, side
+
+__all__ = ["shell"]
 
 TILES = "layout Tiles(y, x) = [y/8, x/16, y%8/2, x%16, y%2] fill any"
 MACE = "layout Mace(n, h, w, c) = [(n, h), (c/4, w), c%4]"
@@ -150,3 +157,100 @@ def test_numpy_that_moves_element_by_element_has_one_thread() -> None:
             numpy.prepare(one, 2)
     for source, target in ((None, NCHW4C), (NCHW4C, None), (NCHW4C, NHWC)):
         numpy.prepare(move(source, target), 2)()
+
+
+# The command, with candidates that are wrong, missing or interrupted.
+
+TINY = ("--shape", "1,6,3,4", "--rounds", "2")
+PLAIN = Target("numpy", "our generated numpy, into out", "numpy")
+
+
+@pytest.fixture
+def planted(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """The shell, without a compiler: our numpy target and a planted peer are enough."""
+    monkeypatch.setattr(shelf, "OURS", (PLAIN,))
+    monkeypatch.setattr(shelf, "PEERS", (Planted(name="planted"), *PEERS[:1]))
+    return shell
+
+
+def test_a_wrong_candidate_is_said_and_ends_with_1(
+    planted: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "PEERS", (Planted(swaps, "liar"),))
+    ended = planted("bench", "NCHW4c", *TINY, "--peers", "all")
+    assert ended.code == 1
+    rows = [line.split() for line in ended.out.splitlines() if line.startswith("NCHW4c")]
+    assert [row[-1] for row in rows] == ["wrong", "wrong"]
+    assert "wrong, and not timed:\n  liar: slot 0 holds " in ended.out
+    ended = planted("bench", "NCHW4c", *TINY, "--peers", "all", "--json")
+    found = json.loads(ended.out)
+    assert (ended.code, found["status"]) == (1, "wrong")
+    liar = found["moves"][0]["candidates"][1]
+    assert set(liar) == {"name", "status", "reason"}
+    assert liar["status"] == "wrong"
+
+
+def test_what_is_skipped_or_missing_says_why(
+    planted: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Absent(Planted):
+        def missing(self) -> str:
+            return "it is not installed: `pip install absent`"
+
+    never = Planted(name="never", why="no tag says it")
+    monkeypatch.setattr(shelf, "PEERS", (never, Absent(name="absent")))
+    ended = planted("bench", "NCHW4c", *TINY, "--peers", "all")
+    assert ended.code == 0
+    assert ended.err == "note: absent is left out: it is not installed: `pip install absent`\n"
+    assert "skipped:\n  never: no tag says it (NCHW4c float32 1x6x3x4 pack; " in ended.out
+    assert "left out:\n  absent: it is not installed" in ended.out
+    rows = [line.split() for line in ended.out.splitlines() if line.startswith("NCHW4c")]
+    assert [row[-1] for row in rows] == ["-", "-"]
+    assert planted("bench", "NCHW4c", *TINY, "--peers", "none").err == ""
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--markdown",)])
+def test_what_was_measured_is_kept_when_interrupted(
+    planted: Shell, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]
+) -> None:
+    calls = list[int]()
+
+    def impatient(*given: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measure(*given)
+
+    measure = run.sample
+    monkeypatch.setattr(run, "sample", impatient)
+    ended = planted("bench", "NCHW4c", *TINY, *form)
+    assert ended.code == 130
+    assert ended.err == "interrupted after 1 of 2 moves\n"
+    if form == ("--json",):
+        found = json.loads(ended.out)
+        assert (found["status"], found["asked"], len(found["moves"])) == ("interrupted", 2, 1)
+    else:
+        assert "1 move:" in ended.out or "over 1 move\n" in ended.out
+
+
+def test_nothing_was_measured(planted: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "sample", stopped)
+    for form in ((), ("--json",), ("--markdown",)):
+        assert planted("bench", "NCHW4c", *TINY, *form).code == 130
+
+
+def test_which_of_ours(planted: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    native, two = Planted(name="native", package=None), Planted(name="unpack+pack", package=None)
+    monkeypatch.setattr(shelf, "OURS", (native, PLAIN, two))
+    given = ("bench", "NCHW4c", *TINY, "--peers", "none", "--json")
+    for wanted, names in (
+        ((), ["native", "numpy", "unpack+pack"]),
+        (("--target", "native"), ["native", "unpack+pack"]),
+        (("--target", "numpy"), ["numpy"]),
+    ):
+        found = json.loads(planted(*given, *wanted).out)
+        assert [each["name"] for each in found["candidates"]] == names
+        assert found["reference"] == names[0]

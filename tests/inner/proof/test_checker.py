@@ -11,7 +11,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from proving import sound, words
 
+from layoutdsl import library
 from layoutdsl.language.integers.bits import arithmetic, assumed
 from layoutdsl.language.integers.expr import (
     Add,
@@ -25,7 +27,8 @@ from layoutdsl.language.integers.expr import (
     Mul,
 )
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.proof.kernel import lemmas
+from layoutdsl.proof.kernel import budget, lemmas
+from layoutdsl.proof.kernel.budget import MOST_WORK, Budget, NoProof, shared
 from layoutdsl.proof.kernel.certificate import establish, known_lemmas
 from layoutdsl.proof.kernel.checker import (
     By,
@@ -419,3 +422,32 @@ def test_what_is_not_evident_is_assumed() -> None:
     for a, b in product(range(-20, 20), range(8)):
         assert evaluate(said, {"a": a, "b": b}) == a ^ b
     assert evaluate(said, {"a": 0, "b": 8}) != 8  # why it has to be shown that b is below 8
+
+
+# The work of one claim is bounded. Where the kernel stops is no part of a verdict, so its budget is
+# spent here by hand.
+
+
+def test_what_is_beyond_the_budget_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MOST_WORK", 2_000)
+    monkeypatch.setattr(shared.__wrapped__, "__defaults__", (2_000,))  # type: ignore[attr-defined]
+    found = sound(library("Swizzle128"))
+    assert found.status == "undecided"
+    reason = "it takes more than the 2000 units of work that one claim has"
+    assert any(reason in words(each) for each in found.findings)
+
+
+def test_the_library_needs_a_small_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent: list[int] = []
+    plain = Budget.spend
+    monkeypatch.setattr(Budget, "spend", lambda self, n: (spent.append(n), plain(self, n))[1])
+    assert sound(library("Swizzle128")).status == "proved"
+    assert sum(spent) < MOST_WORK / 4
+
+
+def test_a_budget_is_shared_by_what_is_looked_for_inside() -> None:
+    with shared(10):
+        budget.current().spend(6)
+        with pytest.raises(NoProof, match="more than the 10 units"):
+            budget.current().spend(6)
+    budget.current().spend(11)
