@@ -13,15 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from layoutdsl.language.digits.extents import Extents
 from layoutdsl.language.digits.network import Chain, Fixed, Network, NotDigits, Shift
 from layoutdsl.language.digits.steps import SLOT, Inverse, digit_name, rest_name, whole_name
 from layoutdsl.language.digits.sums import spread
 from layoutdsl.language.digits.swizzles import join, reading
 from layoutdsl.language.digits.trial import reads
-from layoutdsl.language.digits.weighted import weighted
-from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, product, simplify
+from layoutdsl.language.digits.weighted import Weighted, weighted
+from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, product, reach, simplify
 from layoutdsl.language.integers.digit import exact_quotient, read, same
 from layoutdsl.language.integers.expr import (
+    Add,
     BitAnd,
     BitXor,
     Constant,
@@ -32,6 +34,7 @@ from layoutdsl.language.integers.expr import (
     Index,
     MixedRadix,
     Mod,
+    Mul,
     Sub,
 )
 from layoutdsl.language.meaning.model import Condition, Layout
@@ -42,15 +45,57 @@ Axes = Mapping[str, Expr]
 
 def spellings(layout: Layout) -> Iterator[Layout]:
     """Yield other spellings of a layout: coordinate by coordinate, and with tuples taken apart."""
-    axes: Axes = {axis.name: axis.extent for axis in layout.axes}
-    alike = tuple(
-        Coordinate(tidy(each.value, axes), each.extent, declared=True)
-        for each in layout.coordinates
-    )
+    axes = _axes(layout)
+    alike = tuple(_tidied(each, axes) for each in layout.coordinates)
     apart = tuple(part for each in alike for part in _apart(each, axes))
-    for coordinates in dict.fromkeys((alike, apart)):
-        if [each.value for each in coordinates] != [each.value for each in layout.coordinates]:
+    fitted = tuple(part for each in layout.coordinates for part in _fitted(layout, each))
+    for coordinates in dict.fromkeys((alike, apart, fitted)):
+        if _said(coordinates) != _said(layout.coordinates):
             yield replace(layout, coordinates=coordinates, chunk_rank=None)
+
+
+def _said(coordinates: tuple[Coordinate, ...]) -> list[tuple[Expr, Expr]]:
+    return [(each.value, simplify(each.extent)) for each in coordinates]
+
+
+def parts_in(layout: Layout, spelled: Layout) -> dict[Coordinate, tuple[Coordinate, ...]] | None:
+    """Return for each coordinate of a layout, nested ones included, what it is in a spelling.
+
+    Returns:
+        The coordinates of the spelling that are its digits, most major first; ``None`` where the
+        spelling has no such digits for one of them.
+    """
+    axes, there = _axes(layout), set(spelled.all_coordinates)
+    found: dict[Coordinate, tuple[Coordinate, ...]] = {}
+    for each in layout.all_coordinates:
+        tidied = _tidied(each, axes)
+        for parts in ((tidied,), tuple(_apart(tidied, axes)), _fitted(layout, each)):
+            if there.issuperset(parts):
+                found[each] = parts
+                break
+        else:
+            return None
+    return found
+
+
+def _fitted(layout: Layout, coordinate: Coordinate) -> tuple[Coordinate, ...]:
+    """A coordinate as its digits, where they are found with all extents in one spelling."""
+    extents = Extents(layout.where)
+    axes = {axis.name: extents.spelled(axis.extent) for axis in layout.axes}
+    value, extent = extents.spelled(coordinate.value), extents.spelled(coordinate.extent)
+    found = _apart(_tidied(Coordinate(value, extent), axes), axes)
+    return tuple(
+        Coordinate(extents.written(each.value), extents.written(each.extent), declared=True)
+        for each in found
+    )
+
+
+def _axes(layout: Layout) -> Axes:
+    return {axis.name: axis.extent for axis in layout.axes}
+
+
+def _tidied(coordinate: Coordinate, axes: Axes) -> Coordinate:
+    return Coordinate(tidy(coordinate.value, axes), coordinate.extent, declared=True)
 
 
 def tidy(expr: Expr, axes: Axes) -> Expr:
@@ -66,6 +111,9 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
             found = None if spread(expr) == expr else weighted(expr, axes)
             if found is not None:
                 return found.expr()
+            low = _exclusive(expr, axes)
+            if low is not None:
+                return low
             return BitXor(_tuple(tidy(left, axes), axes), _tuple(tidy(right, axes), axes))
         case FloorDiv(left, right) | Mod(left, right) if read(expr) is None:
             inner = tidy(left, axes)
@@ -81,6 +129,22 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
             plain = type(expr)(tidy(expr.left, axes), tidy(expr.right, axes))
             found = weighted(plain, axes)
             return plain if found is None else found.expr()
+
+
+def _exclusive(expr: BitXor, axes: Axes) -> Expr | None:
+    """A sum with the exclusive or in its low digits, where one side is only low bits."""
+    for left, right in ((expr.left, expr.right), (expr.right, expr.left)):
+        bounds = reach(right, axes)
+        whole = weighted(tidy(left, axes), axes)
+        if bounds is None or not isinstance(bounds.high, Constant) or whole is None:
+            continue
+        block = Constant(1 << max(bounds.high.value - 1, 0).bit_length())
+        halves = whole.divided(block)
+        if halves is None or not halves[0].terms or not at_least(bounds.low, 0):
+            continue
+        high, low = (each.expr() for each in halves)
+        return Add(Mul(high, block), BitXor(low, tidy(right, axes)))
+    return None
 
 
 def _tuple(expr: Expr, axes: Axes) -> Expr:
@@ -114,8 +178,25 @@ def _parts(coordinate: Coordinate, axes: Axes) -> tuple[Coordinate, ...] | None:
             return (first, *(replace(each, declared=True) for each in minor))
         case value:
             found = None if read(value) is not None else weighted(value, axes)
-            places = None if found is None else found.places(coordinate.extent)
-            return places if places is not None and len(places) > 1 else None
+            if found is None:
+                return None
+            places = found.upright().places(coordinate.extent)
+            if places is not None and len(places) > 1:
+                return places
+            return _in_two(found.upright(), coordinate.extent)
+
+
+def _in_two(found: Weighted, extent: Expr) -> tuple[Coordinate, Coordinate] | None:
+    """A sum cut at a weight that all that is smaller stays below."""
+    for weight in dict.fromkeys(weight for _, weight in found.terms):
+        room = exact_quotient(extent, weight)
+        halves = None if room is None or same(weight, ONE) else found.divided(weight)
+        if room is None or halves is None:
+            continue
+        high, low = (each.expr() for each in halves)
+        if low != ZERO:
+            return Coordinate(high, room, declared=True), Coordinate(low, weight, declared=True)
+    return None
 
 
 __all__ = ["Inverse", "ReadBack", "invert", "read_back"]
@@ -159,17 +240,32 @@ def read_back(layout: Layout) -> ReadBack | NotDigits:
         return ReadBack(layout, found, _inverse(layout, found))
     if isinstance(found, Network) and not _may_leave_extents(found):
         return ReadBack(layout, found, _inverse(layout, found))
-    every = [(layout, found), *((each, reading(each)) for each in spellings(layout))]
+    borne = next(_borne(layout), None)
+    if borne is not None:
+        return borne
+    if isinstance(found, NotDigits):
+        return found
+    return ReadBack(layout, found, _inverse(layout, found))
+
+
+def readings(layout: Layout) -> Iterator[ReadBack | NotDigits]:
+    """Yield the reading of a layout, and others to try where that one is not proved."""
+    first = read_back(layout)
+    yield first
+    if not layout.domain:
+        yield from (each for each in _borne(layout) if each != first)
+
+
+def _borne(layout: Layout) -> Iterator[ReadBack]:
+    """Yield readings of a layout and of its spellings that small shapes bear."""
+    every = [(each, reading(each)) for each in (layout, *spellings(layout))]
     networks = [(each, network) for each, network in every if isinstance(network, Network)]
     networks.sort(key=lambda each: bool(each[1].swizzles))
     for spelled, network in networks:
         whole = _inverse(spelled, network)
         for inverse in (whole, _to_the_shape(layout, whole)):
             if reads(layout, inverse):
-                return ReadBack(spelled, network, inverse)
-    if isinstance(found, NotDigits):
-        return found
-    return ReadBack(layout, found, _inverse(layout, found))
+                yield ReadBack(spelled, network, inverse)
 
 
 def _may_leave_extents(found: Network) -> bool:

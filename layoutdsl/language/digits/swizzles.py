@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import TypeAlias
 
+from layoutdsl.language.digits.extents import no_less
 from layoutdsl.language.digits.network import (
     Chain,
     Cut,
@@ -78,7 +79,7 @@ def _reaches(layout: Layout, found: Network) -> bool:
             match chain.reach, axis.extent:
                 case Constant(reached), Constant(extent) if reached >= extent:
                     continue
-            if not same(chain.reach, axis.extent):
+            if not no_less(chain.reach, axis.extent):
                 return False
     return True
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from layoutdsl.language.digits.extents import in_one_spelling, no_less
 from layoutdsl.language.digits.network import Turn
 from layoutdsl.language.digits.sums import limit_of, spread
 from layoutdsl.language.digits.swizzled import turn, turns
@@ -77,7 +78,8 @@ class Weighted:
 
     def limit(self, digit: Digit) -> Expr | None:
         """Return what a digit stays below."""
-        return limit_of(digit.value, dict(self.axes))
+        found = limit_of(digit.value, dict(self.axes))
+        return None if found is None else in_one_spelling(found)
 
     def divided(self, block: Expr) -> tuple[Weighted, Weighted] | None:
         """Return quotient and remainder by ``block``, where they can be read off."""
@@ -116,10 +118,23 @@ class Weighted:
             if limit is None or not at_least(weight, 0):
                 return False
             most = Add(most, Mul(weight, Sub(limit, ONE)))
-        return at_least(self.constant, 0) and at_least(simplify(Sub(Sub(block, ONE), most)), 0)
+        return at_least(self.constant, 0) and no_less(block, simplify(Add(most, ONE)))
 
     def _joined(self) -> Weighted:
         return Weighted(tuple(_canonical(self.terms)), self.constant, self.axes)
+
+    def upright(self) -> Weighted:
+        """Return the sum with a digit that counts down, ``X - 1 - d``, as a digit of its own."""
+        terms, constant = list[Term](), self.constant
+        for digit, weight in self.terms:
+            less, limit = simplify(Sub(ZERO, weight)), self.limit(digit)
+            if limit is None or not at_least(less, 1):
+                terms.append((digit, weight))
+                continue
+            top = simplify(Sub(limit, ONE))
+            terms.append((_alone(Sub(top, digit.value), limit), less))
+            constant = Sub(constant, Mul(less, top))
+        return Weighted(tuple(terms), simplify(constant), self.axes)
 
     def places(self, extent: Expr | None) -> tuple[Coordinate, ...] | None:
         """Return the digits as the parts of a tuple, most major first, where they are such parts.
@@ -138,7 +153,7 @@ class Weighted:
             found.append(Coordinate(ZERO, lowest, declared=True))
         for (digit, weight), (_, above) in pairwise(ordered):
             room, limit = exact_quotient(above, weight), self.limit(digit)
-            if room is None or limit is None or not at_least(simplify(Sub(room, limit)), 0):
+            if room is None or limit is None or not no_less(room, limit):
                 return None
             found.append(Coordinate(digit.value, room, declared=True))
         top, weight = ordered[-1]

@@ -9,21 +9,30 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from layoutdsl.language.integers.bounds import ONE, polynomial, product, simplify
+from layoutdsl.language.integers.bounds import (
+    MOST_TERMS,
+    ONE,
+    Polynomial,
+    from_polynomial,
+    polynomial,
+    product,
+    simplify,
+)
 from layoutdsl.language.integers.expr import (
     CeilDiv,
-    Constant,
     Coordinate,
     Expr,
     FloorDiv,
     Index,
     MixedRadix,
     Mod,
+    text,
 )
 
 _T = TypeVar("_T")
 
 Whole: TypeAlias = Index | MixedRadix
+Factors: TypeAlias = tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +60,51 @@ class Digit:
 
 
 def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
-    """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
+    """Return ``dividend / divisor`` where the division of polynomials leaves nothing."""
     top, bottom = polynomial(dividend), polynomial(divisor)
     if bottom == {(): 1}:
         return dividend
-    if len(top) != 1 or len(bottom) != 1:
-        return ONE if top == bottom else None
-    ((factors, coefficient),) = top.items()
-    ((others, second),) = bottom.items()
-    left = list(factors)
-    for factor in others:
-        if factor not in left:
+    if top == bottom:
+        return ONE
+    found = _divided(top, bottom)
+    return None if found is None else from_polynomial(found)
+
+
+def _divided(top: Polynomial, bottom: Polynomial) -> Polynomial | None:
+    """Divide leading terms, those of most factors first, until nothing is left."""
+    factors = sorted({each for terms in (top, bottom) for one in terms for each in one}, key=text)
+
+    def order(term: Factors) -> tuple[int, ...]:
+        return len(term), *(term.count(each) for each in factors)
+
+    leading = max(bottom, key=order, default=None)
+    if leading is None:
+        return None
+    found: Polynomial = {}
+    rest = dict(top)
+    while rest:
+        term = max(rest, key=order)
+        count, left_over = divmod(rest[term], bottom[leading])
+        others = _without(term, leading)
+        if left_over or others is None or len(found) == MOST_TERMS:
             return None
-        left.remove(factor)
-    quotient, remainder = divmod(coefficient, second)
-    return None if remainder else product((*left, Constant(quotient)))
+        found[others] = count
+        for each, coefficient in bottom.items():
+            key = tuple(sorted((*others, *each), key=text))
+            rest[key] = rest.get(key, 0) - count * coefficient
+            if not rest[key]:
+                del rest[key]
+    return found
+
+
+def _without(term: Factors, factors: Factors) -> Factors | None:
+    """The factors of a term without others, or ``None`` where it lacks one of them."""
+    left = list(term)
+    for each in factors:
+        if each not in left:
+            return None
+        left.remove(each)
+    return tuple(left)
 
 
 def nested(found: Iterable[_T], size: Callable[[_T], Expr]) -> list[_T] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from layoutdsl.language.digits.inverse import Inverse, read_back
+from layoutdsl.language.digits.inverse import Inverse, ReadBack, read_back, readings
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.meaning.counterexample import Counterexample
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
@@ -78,9 +78,7 @@ def is_proved(layout: Layout) -> bool:
 def _proved_or_undecided(
     layout: Layout, values: Values, index: tuple[int, ...]
 ) -> dict[str, Finding]:
-    proved, reasons = _proofs(layout, values, index)
-    proved += interface_proofs(interface_theorems(layout))
-    outcomes = establish(proved)
+    proved, reasons, outcomes = _established(layout, values, index)
     if not all(name in outcomes and outcomes[name].established for name in FILLING):
         proved = [each for each in proved if each[0].name not in FILLING]
         outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
@@ -92,6 +90,23 @@ def _proved_or_undecided(
     if "fits" not in outcomes and not size_is_bounded(layout):
         findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
     return findings
+
+
+def _established(
+    layout: Layout, values: Values, index: tuple[int, ...]
+) -> tuple[list[tuple[Theorem, Proof]], dict[str, str], dict[str, Outcome]]:
+    """Return the proofs of the first reading that is proved, or of the first reading at all."""
+    first = None
+    for read in readings(layout):
+        proved, reasons = _proofs(layout, values, index, read)
+        proved += interface_proofs(interface_theorems(layout))
+        outcomes = establish(proved)
+        found = proved, reasons, outcomes
+        if layout.domain or all(name in outcomes and outcomes[name].established for name in _SOUND):
+            return found
+        first = first or found
+    assert first is not None
+    return first
 
 
 def _tried(
@@ -177,12 +192,11 @@ def _finding(
 
 
 def _proofs(
-    layout: Layout, values: dict[str, int], index: tuple[int, ...]
+    layout: Layout, values: Values, index: tuple[int, ...], found: ReadBack | NotDigits
 ) -> tuple[list[tuple[Theorem, Proof]], dict[str, str]]:
     """Return every theorem with its proof, and for those without one the reason."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
-    found = read_back(layout)
     inverse = None if isinstance(found, NotDigits) else found.inverse
     try:
         theorem = _nonempty(layout, values, index)

@@ -115,6 +115,9 @@ class Arithmetic:
                 self.positive(left)
                 self.positive(right)
                 return self.builder.use("POSITIVE", {"a": left, "b": right})[0]
+            case ("+", left, right) if _may_be_zero(left) and not _may_be_zero(right):
+                premises = (self.not_negative(left), self.positive(right))
+                return self.builder.have(("<", 0, term), *premises)
             case ("+", left, right) if not (isinstance(right, int) and right < 0):
                 premises = (self.positive(left), self.not_negative(right))
                 return self.builder.have(("<", 0, term), *premises)
@@ -141,6 +144,11 @@ class Arithmetic:
                 facts.append(self.builder.calculate(("*", term, divisor), Ring(ordered)))
                 for hypothesis in self.builder.hypotheses:
                     match self.builder.formula(hypothesis):
+                        case ("=", ("mod", whole, block), 0) if (whole, block) == (
+                            dividend,
+                            divisor,
+                        ):
+                            facts += self._differences({(): 1}, term, divisor)
                         case ("<=", low, whole) if whole == dividend:
                             count = exact_quotient(polynomial(low), {(divisor,): 1})
                             if count is not None:
@@ -162,6 +170,12 @@ class Arithmetic:
             case ("+", left, right):
                 premises = (self.not_negative(left), self.not_negative(right))
                 return self.builder.have(("<=", 0, term), *premises)
+            case ("*", left, right):
+                low, high = self.not_negative(left), self.not_negative(right)
+                (fact,) = self.builder.use("PRODUCT", {"a": left, "b": right})
+                return self.builder.have(("<=", 0, term), fact, low, high)
+            case ("div" | "mod", _, int(divisor)) if divisor > 0:
+                return self.builder.have(("<=", 0, term), *self.builder.hypotheses)
             case int():
                 return self.builder.have(("<=", 0, term))
         return self.builder.have(("<=", 0, term), self.positive(term))
@@ -270,3 +284,19 @@ class Arithmetic:
                 return Bounds(upper, low, self.positive(upper))
             return Bounds(plain + 1, low, self.builder.have(("<", plain, plain + 1)))
         return self.values.reach(value)
+
+
+def _may_be_zero(term: Term) -> bool:
+    """Whether a term over extents, of which none is 0, may be 0: a remainder or a quotient."""
+    match term:
+        case ("mod", _, _):
+            return True
+        case ("div", dividend, divisor):
+            return not (isinstance(dividend, tuple) and dividend[::2] == ("+", ("-", divisor, 1)))
+        case ("*", left, right):
+            return _may_be_zero(left) or _may_be_zero(right)
+        case ("+", left, right):
+            return _may_be_zero(left) and _may_be_zero(right)
+        case int():
+            return term <= 0
+    return False

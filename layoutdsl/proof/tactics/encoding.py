@@ -103,7 +103,8 @@ class Encoding:
         if not isinstance(chain.whole, Index):
             self._know_tuple(number, chain, name)
         elif self._ends_at_the_shape(chain.whole.name):
-            self.arithmetic.more += (self._in_the_shape(name), self.values.equation(name))
+            digits = self.arithmetic.premises(self.values.normal(name)[0])
+            self.arithmetic.more += (self._in_the_shape(name), self.values.equation(name), *digits)
 
     def _below_reach(self, name: str, chain: Chain) -> str:
         """The fact that an index is below the reach of its digits."""

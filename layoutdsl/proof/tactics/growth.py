@@ -81,6 +81,8 @@ def _rounded(
                 value = total([(one, 1), (block, -1), ({(): 1}, 1)])
                 if not all(isinstance(name, str) for names in (*value, rest) for name in names):
                     return None
+                if value.get((), 0) < 0:
+                    return None  # ``B/2*2`` is at least ``B - 1``, which may be 0
                 larger = canonical({factors: coefficient})
                 return _at_least(arithmetic, value, divisor, canonical({tuple(rest): 1}), larger)
     return None

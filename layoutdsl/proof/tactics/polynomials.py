@@ -7,6 +7,7 @@ from typing import Any
 
 from layoutdsl.proof.kernel.budget import MOST_TERMS, NoProof
 from layoutdsl.proof.kernel.checker import Polynomial, Term, total
+from layoutdsl.proof.kernel.polynomial import product
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,22 @@ def canonical(value: Polynomial) -> Term:
     for each in terms[1:]:
         result = ("+", result, each)
     return result
+
+
+def in_terms(term: Term) -> Polynomial:
+    """Return a term as a polynomial, in which quotients and remainders are terms themselves."""
+    match term:
+        case int():
+            return {(): term} if term else {}
+        case ("+", left, right):
+            return total([(in_terms(left), 1), (in_terms(right), 1)])
+        case ("-", left, right):
+            return total([(in_terms(left), 1), (in_terms(right), -1)])
+        case ("*", left, right):
+            return product(in_terms(left), in_terms(right))
+        case ("div" | "mod" as operator, left, right):
+            return {((operator, canonical(in_terms(left)), canonical(in_terms(right))),): 1}
+    return {(term,): 1}
 
 
 def _monomial(factors: tuple[Any, ...], coefficient: int) -> Term:

@@ -8,8 +8,9 @@ another, as 8, 16 and 32 do. An extent is cut as ``C - 1`` is, so that ``ceil(C/
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from layoutdsl.language.digits.extents import Extents
 from layoutdsl.language.integers.bits import arithmetic as arithmetic_of
 from layoutdsl.language.integers.bounds import ONE, polynomial, product, simplify
 from layoutdsl.language.integers.digit import exact_quotient, read, same, times
@@ -32,11 +33,10 @@ from layoutdsl.language.integers.expr import extents as extents_of
 from layoutdsl.language.meaning.model import Condition
 from layoutdsl.proof.kernel.builder import ProofBuilder
 from layoutdsl.proof.kernel.polynomial import Polynomial
-from layoutdsl.proof.kernel.polynomial import polynomial as term_polynomial
 from layoutdsl.proof.kernel.theorem import By, Ring, Term
 from layoutdsl.proof.statements.terms import Vocabulary, extent_name, index_name
 from layoutdsl.proof.tactics.arith import Arithmetic
-from layoutdsl.proof.tactics.polynomials import Bounds, canonical
+from layoutdsl.proof.tactics.polynomials import Bounds, canonical, in_terms
 
 
 def _radices(places: list[Expr]) -> list[Expr]:
@@ -161,7 +161,7 @@ class Cutter:
         _, moves = self._cut(above, less, radices)
         steps: list[Ring | By] = [By(exact), Ring(("*", ("+", less, 1), divisor)), *moves]
         end = self._builder.right(self._builder.calculate(name, *steps))
-        result = term_polynomial(end)
+        result = in_terms(end)
         return result, self._builder.calculate(name, *steps, Ring(canonical(result)))
 
     def _compound(self, extent: Expr, places: list[Expr]) -> None:
@@ -223,7 +223,8 @@ class Cutter:
         """
         rest, moves, bounds, reached = whole, list[By](), list[str](), 1
         for number, radix in enumerate(radices):
-            divisor = self._vocabulary.term(radix)
+            # Quotients by the same extent, however it is spelled, are to be the same digits.
+            divisor = canonical(self._arithmetic.values.normal(self._vocabulary.term(radix))[0])
             self._arithmetic.positive(divisor)
             facts = self._builder.use("DIVISION", {"x": rest, "B": divisor})
             digit = self._builder.define(f"g.{name}.{number}", ("mod", rest, divisor))
@@ -242,7 +243,7 @@ class Cutter:
                 break
         joined: Term = ("+", whole, 1) if whole != name else whole
         end = self._builder.right(self._builder.calculate(joined, *moves))
-        return term_polynomial(end), moves
+        return in_terms(end), moves
 
 
 def refine(
@@ -252,12 +253,15 @@ def refine(
     range_: Iterable[Condition] = (),
 ) -> None:
     """Cut every index, tuple and extent where the expressions cut it."""
-    plain = (arithmetic_of(each, vocabulary.axes) or each for each in exprs)
+    plain = [arithmetic_of(each, vocabulary.axes) or each for each in exprs]
     wholes, extents = _places(plain)
+    for name in _divisors(plain):  # an extent that indices are divided by is not cut itself
+        extents.pop(Extent(name), None)
     for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("i.")):
         wholes.setdefault(Index(name[2:]), [])
     for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("n.")):
         extents.setdefault(Extent(name[2:]), [])
+    range_ = tuple(range_)
     divisible = {
         each.left.left: each.left.right
         for each in range_
@@ -274,8 +278,10 @@ def refine(
             equal = {}
         cutter.extent(extent, extents.get(extent, []), divisible.get(extent))
     cutter.equal(equal)
+    spelling = Extents(range_)
     for whole, places in wholes.items():
-        Cutter(arithmetic, vocabulary).whole(whole, places)
+        alike = [spelling.written(spelling.spelled(each)) for each in places]
+        Cutter(arithmetic, vocabulary).whole(whole, alike)
 
 
 def _equal_extents(builder: ProofBuilder) -> dict[str, tuple[str, str]]:
@@ -307,13 +313,64 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
                 continue  # steps of an inverse stay whole: both sides divide them alike
             digit = read(each.left)
             if digit is not None:
-                places = wholes.setdefault(digit.whole, [])
-                places += [digit.divisor, times(digit.divisor, each.right)]
+                ends = (digit.divisor, times(digit.divisor, each.right))
+                inner = [_within(digit.whole, end) for end in ends]
+                apart = [found for found in inner if found is not None]
+                if len(apart) < len(ends):
+                    apart = [(digit.whole, end) for end in ends]
+                for whole, place in apart:
+                    wholes.setdefault(whole, []).append(place)
             else:
-                for name in sorted(indices(each.left)):
-                    wholes.setdefault(Index(name), []).append(each.right)
+                for whole, place in _summands(each.left, each.right):
+                    wholes.setdefault(whole, []).append(place)
     ordered = dict(sorted(wholes.items(), key=lambda item: isinstance(item[0], MixedRadix)))
     return ordered, extents
+
+
+def _divisors(exprs: Iterable[Expr]) -> set[str]:
+    """The extents that an index is divided by."""
+    cuts = (each for expr in exprs for each in walk(expr) if isinstance(each, FloorDiv | Mod))
+    return {
+        found.name
+        for each in cuts
+        if indices(each.left)
+        for found in walk(each.right)
+        if isinstance(found, Extent)
+    }
+
+
+def _within(whole: Expr, place: Expr) -> tuple[Expr, Expr] | None:
+    """Return where a part of a tuple is cut when the tuple is: ``(c1, c0: 4)%16`` cuts c1 at 4.
+
+    Returns:
+        The part's whole and the place; ``None`` where the cut goes through several parts.
+    """
+    if not isinstance(whole, MixedRadix):
+        return whole, place
+    weight: Expr = ONE
+    for number, part in reversed(list(enumerate(whole.parts))):
+        inner, digit = exact_quotient(place, weight), read(part.value)
+        end = times(weight, part.extent)
+        if inner is None:
+            return None
+        if number == 0 or (exact_quotient(end, place) is not None and not same(end, place)):
+            return None if digit is None else _within(digit.whole, times(digit.divisor, inner))
+        weight = end
+    return None
+
+
+def _summands(value: Expr, block: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """Yield where the digits of a sum are cut when the sum is, each by its weight."""
+    for factors, coefficient in polynomial(value).items():
+        spoken = [each for each in factors if indices(each)]
+        digit = read(spoken[0]) if len(spoken) == 1 else None
+        others = product((*(each for each in factors if not indices(each)), Constant(coefficient)))
+        inner = exact_quotient(block, others) if coefficient > 0 else None
+        if digit is not None and isinstance(digit.whole, Index) and inner is not None:
+            yield digit.whole, times(digit.divisor, inner)
+            continue
+        for name in sorted({name for each in spoken for name in indices(each)}):
+            yield Index(name), block
 
 
 def _is_half_of_squares(cut: FloorDiv | Mod | CeilDiv) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from layoutdsl.language.digits.inverse import ReadBack
-from layoutdsl.language.integers.expr import Expr, Index
+from layoutdsl.language.digits.inverse import ReadBack, parts_in
+from layoutdsl.language.integers.expr import Coordinate, Expr, Index
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import ProofBuilder
 from layoutdsl.proof.kernel.theorem import By, Proof, Term, Theorem, names, substitute
@@ -22,6 +22,7 @@ from layoutdsl.proof.tactics.splitting import at_most
 from layoutdsl.proof.tactics.tries import tried
 
 ENCODE, DECODE, SAME, SIZE = "digits.encode", "digits.decode", "digits.same", "digits.size"
+JOINED = "digits.joined"
 
 _MARK = "~d"
 """The mark of names that only the spelling has: its coordinates, and its box."""
@@ -40,6 +41,7 @@ class Respelled:
         self._ground, self._read, self._known = ground, read, known
         self._spelled = replace(ground, layout=read.spelled)
         self._within = statement.padded_extents(ground, read.inverse)
+        self._parts = parts_in(ground.layout, read.spelled)
 
     def lemmas(self) -> Iterator[tuple[Theorem, Proof]]:
         """Yield what the theorems about the layout rest on, with proofs.
@@ -57,7 +59,8 @@ class Respelled:
         ):
             yield theorem, proof.proof
             known[theorem.name] = theorem
-        for theorem in (self._same(), self._size()):
+        joined = () if self._parts is None else (self._joined(),)
+        for theorem in (self._same(), self._size(), *joined):
             spoken = [*_spoken(self._ground.layout), *_spoken(read.spelled)]
             yield theorem, prove_equations(self._ground, theorem, spoken, self._lemmas_alone())
             known[theorem.name] = theorem
@@ -68,17 +71,40 @@ class Respelled:
     def _same(self) -> Theorem:
         """The spelling has the offset of the layout, for every index of the padded box."""
         ground, words = self._ground, self._ground.vocabulary
+        offsets = (claim_statement.offset(each, words) for each in self._both)
+        return self._in_the_box(SAME, (*statement.assumptions(ground, words), ("=", *offsets)))
+
+    def _joined(self) -> Theorem:
+        """The digits of each coordinate, joined, are its value; their extents give its extent."""
+        term = self._ground.vocabulary.term
+        sides = list[tuple[Term, Term]]()
+        for each, parts in (self._parts or {}).items():
+            sides.append((term(each.value), self._value_of(parts)))
+            sides.append((term(each.extent), self._extent_of(parts)))
+        goals = tuple(("=", mine, theirs) for mine, theirs in sides if mine != theirs)
+        return self._in_the_box(JOINED, goals)
+
+    def _in_the_box(self, name: str, goals: tuple[Term, ...]) -> Theorem:
+        ground = self._ground
         hypotheses = list(ground.hypotheses)
         for axis, bound in self._within.items():
             hypotheses += [("<=", 0, index_name(axis)), ("<", index_name(axis), bound)]
-        offsets = (claim_statement.offset(each, words) for each in self._both)
-        return Theorem(
-            SAME,
-            (*ground.variables, *map(index_name, self._within)),
-            tuple(hypotheses),
-            (*statement.assumptions(ground, words), ("=", *offsets)),
-            ground.definitions,
-        )
+        variables = (*ground.variables, *map(index_name, self._within))
+        return Theorem(name, variables, tuple(hypotheses), goals, ground.definitions)
+
+    def _value_of(self, parts: tuple[Coordinate, ...]) -> Term:
+        term = self._ground.vocabulary.term
+        value = term(parts[0].value)
+        for each in parts[1:]:
+            value = ("+", ("*", value, term(each.extent)), term(each.value))
+        return value
+
+    def _extent_of(self, parts: tuple[Coordinate, ...]) -> Term:
+        term = self._ground.vocabulary.term
+        extent = term(parts[0].extent)
+        for each in parts[1:]:
+            extent = ("*", extent, term(each.extent))
+        return extent
 
     def _size(self) -> Theorem:
         """The spelling has as many slots as the layout."""
@@ -92,7 +118,65 @@ class Respelled:
 
     def encode(self, theorem: Theorem) -> ProofBuilder:
         """Return the proof that the layout is read back, by what is known of the spelling."""
+        if self._parts is not None:
+            return self._encode_by_parts(theorem, self._parts)
         return tried(lambda wanted: self._encode(theorem, wanted))
+
+    def _encode_by_parts(
+        self, theorem: Theorem, parts: dict[Coordinate, tuple[Coordinate, ...]]
+    ) -> ProofBuilder:
+        """Each coordinate stays in its extent, as its digits in the spelling stay in theirs."""
+        builder = ProofBuilder(theorem, self._known)
+        names = self._named(builder, ENCODE)
+        self._slots_are_equal(builder, {}, ("slot", names))
+        builder.use(ENCODE, names)
+        joined = self._known[JOINED]
+        own = (*joined.variables, *(name for name, _ in joined.definitions))
+        if joined.goals:
+            builder.use(JOINED, {name: name for name in own})
+        for each, digits in parts.items():
+            self._stays_within(builder, each, digits)
+        mine, theirs = self._sizes(builder, names)
+        high = builder.find(("<", "slot", theirs))
+        assert high is not None
+        builder.rewrite(high, By(builder.calculate(theirs, *mine)))
+        return builder
+
+    def _stays_within(
+        self, builder: ProofBuilder, coordinate: Coordinate, digits: tuple[Coordinate, ...]
+    ) -> None:
+        """From the bounds of digits, the bounds of the coordinate that they are."""
+        term = self._ground.vocabulary.term
+        low, high = self._bounds(builder, digits[0])
+        for number, digit in enumerate(digits[1:], start=1):
+            self._bounds(builder, digit)
+            low, high, *_ = builder.use(
+                "PAIR",
+                {
+                    "a": self._value_of(digits[:number]),
+                    "b": term(digit.value),
+                    "A": self._extent_of(digits[:number]),
+                    "B": term(digit.extent),
+                },
+            )
+        value, extent = term(coordinate.value), term(coordinate.extent)
+        moves = []
+        for mine, theirs in ((value, self._value_of(digits)), (extent, self._extent_of(digits))):
+            if mine != theirs:
+                equal = builder.find(("=", mine, theirs))
+                assert equal is not None
+                moves.append(By(equal, backwards=True))
+        for fact, wanted in ((low, ("<=", 0, value)), (high, ("<", value, extent))):
+            if builder.formula(builder.rewrite(fact, *moves)) != wanted:
+                builder.have(wanted, fact, *(each.fact for each in moves))
+
+    def _bounds(self, builder: ProofBuilder, digit: Coordinate) -> tuple[str, str]:
+        term = self._ground.vocabulary.term
+        value, extent = term(digit.value), term(digit.extent)
+        low, high = builder.find(("<=", 0, value)), builder.find(("<", value, extent))
+        assert low is not None
+        assert high is not None
+        return low, high
 
     def _encode(self, theorem: Theorem, wanted: Wanted) -> ProofBuilder:
         read, known = self._read, self._known
@@ -151,14 +235,32 @@ class Respelled:
 
     def _has_as_many_slots(self, builder: ProofBuilder, names: Mapping[str, Term]) -> None:
         """What is in the buffer of the layout is in that of the spelling."""
+        moves, _ = self._sizes(builder, names)
+        back = (replace(each, backwards=not each.backwards) for each in reversed(moves))
+        equal = builder.calculate(statement.size(self._ground), *back)
+        for fact in builder.hypotheses:
+            builder.rewrite(fact, By(equal))
+
+    def _sizes(self, builder: ProofBuilder, names: Mapping[str, Term]) -> tuple[list[By], Term]:
+        """Return the slots of the spelling, and what turns them into those of the layout."""
+        theirs = names[str(statement.size(self._spelled))]
+        other = _unfolded(builder, theirs)
+        back = (replace(each, backwards=True) for each in reversed(self._size_moves(builder)))
+        return [By(other), *back], theirs
+
+    def _size_moves(self, builder: ProofBuilder) -> tuple[By, By]:
+        """What turns the slots of the layout into the product of the spelling's extents."""
         theorem = self._known[SIZE]
         own = (*theorem.variables, *(name for name, _ in theorem.definitions))
         (same,) = builder.use(SIZE, {name: name for name in own})
-        mine, theirs = statement.size(self._ground), names[str(statement.size(self._spelled))]
-        (one, other) = (_unfolded(builder, each) for each in (mine, theirs))
-        equal = builder.calculate(mine, By(one), By(same), By(other, backwards=True))
-        for fact in builder.hypotheses:
-            builder.rewrite(fact, By(equal))
+        return By(_unfolded(builder, statement.size(self._ground))), By(same)
+
+    def has_slots(self, arithmetic: Arithmetic) -> None:
+        """Show that the buffer is not empty, by the extents of the spelling."""
+        builder = arithmetic.builder
+        equal = builder.calculate(statement.size(self._ground), *self._size_moves(builder))
+        fact = arithmetic.positive(builder.right(equal))
+        builder.rewrite(fact, By(equal, backwards=True))
 
 
 def _unfolded(builder: ProofBuilder, term: Term) -> str:
@@ -237,7 +339,10 @@ class Soundness:
         builder = self._builder(theorem)
         shared = frozenset(name for name, _ in theorem.definitions if name.startswith("r."))
         arithmetic = Arithmetic(builder, frozenset(), shared)
-        arithmetic.positive(statement.size(self.ground))
+        if self._other is None:
+            arithmetic.positive(statement.size(self.ground))
+        else:
+            self._other.has_slots(arithmetic)
         for chain in self._network.chains:
             if isinstance(chain.whole, Index):
                 extent = self.ground.extent(chain.whole.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from layoutdsl.language.digits.network import Chain, Network
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.digit import same
@@ -63,7 +65,18 @@ def at_most(
     premises = [*builder.hypotheses, *builder.extent_definitions]
     for each in names(reach):
         premises += arithmetic.quotient_facts(builder.find_definition(each) or each)
+    for quotient in _quotients(reach):
+        premises += arithmetic.quotient_facts(quotient)
     return builder.have(("<=", extent, reach), *premises)
+
+
+def _quotients(term: Term) -> Iterator[Term]:
+    """The quotients in a term."""
+    if isinstance(term, tuple):
+        if term[0] == "div":
+            yield term
+        for each in term[1:]:
+            yield from _quotients(each)
 
 
 def _ceilings(arithmetic: Arithmetic, ground: Ground, network: Network, chain: Chain) -> str | None:
