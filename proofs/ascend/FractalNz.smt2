@@ -8,50 +8,16 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove FractalNz: printed f.1
+; prove FractalNz: printed f.2
 (push 1)
 (declare-const n.n0 Int)
 (assert (<= 1 n.n0))
 (assert (not (< 0 n.n0)))
 (check-sat)
 (pop 1)
-; prove FractalNz: printed f.8
+; prove FractalNz: printed f.10
 (push 1)
 (assert (not (< 0 16)))
-(check-sat)
-(pop 1)
-; prove FractalNz: printed f.31
-(push 1)
-(declare-const g.n.N.0 Int)
-(declare-const n.n0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 n.n0))
-(assert (not (<= 0 (+ (+ (* (- 1) g.n.N.0) n.n0) (- 1)))))
-(check-sat)
-(pop 1)
-; prove FractalNz: printed f.32
-(push 1)
-(declare-const g.n.N.0 Int)
-(declare-const n.n0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 n.n0))
-(assert (not (< (+ (+ (* (- 1) g.n.N.0) n.n0) (- 1)) n.n0)))
-(check-sat)
-(pop 1)
-; prove FractalNz: printed f.47
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 15))))
-(check-sat)
-(pop 1)
-; prove FractalNz: printed f.48
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (< (+ (* (- 1) g.n.M.0) 15) 16)))
 (check-sat)
 (pop 1)
 ; prove FractalNz: shape f.1
@@ -190,14 +156,14 @@
 (assert (not (< 0 n.N)))
 (check-sat)
 (pop 1)
-; prove FractalNz == ((b*ceil(N/n0) + n/n0)*ceil(M/16) + m/16)*16*n0 + m%16*n0 + n%n0: formula f.1
+; prove FractalNz == ((b*ceil(N/n0) + n/n0)*ceil(M/16) + m/16)*16*n0 + m%16*n0 + n%n0: formula f.2
 (push 1)
 (declare-const n.n0 Int)
 (assert (<= 1 n.n0))
 (assert (not (< 0 n.n0)))
 (check-sat)
 (pop 1)
-; prove FractalNz == ((b*ceil(N/n0) + n/n0)*ceil(M/16) + m/16)*16*n0 + m%16*n0 + n%n0: formula f.8
+; prove FractalNz == ((b*ceil(N/n0) + n/n0)*ceil(M/16) + m/16)*16*n0 + m%16*n0 + n%n0: formula f.10
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

@@ -8,41 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove FractalNzFp16: printed f.1
+; prove FractalNzFp16: printed f.2
 (push 1)
 (assert (not (< 0 16)))
-(check-sat)
-(pop 1)
-; prove FractalNzFp16: printed f.30
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.N.0) 15))))
-(check-sat)
-(pop 1)
-; prove FractalNzFp16: printed f.31
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 16))
-(assert (not (< (+ (* (- 1) g.n.N.0) 15) 16)))
-(check-sat)
-(pop 1)
-; prove FractalNzFp16: printed f.45
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 15))))
-(check-sat)
-(pop 1)
-; prove FractalNzFp16: printed f.46
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (< (+ (* (- 1) g.n.M.0) 15) 16)))
 (check-sat)
 (pop 1)
 ; prove FractalNzFp16: shape f.1
@@ -159,7 +127,7 @@
 (assert (not (< 0 n.N)))
 (check-sat)
 (pop 1)
-; prove FractalNzFp16 == ((b*N1 + n/16)*Mp + m)*16 + n%16 with N1 = ceil(N/16), Mp = roundup(M, 16): formula f.1
+; prove FractalNzFp16 == ((b*N1 + n/16)*Mp + m)*16 + n%16 with N1 = ceil(N/16), Mp = roundup(M, 16): formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

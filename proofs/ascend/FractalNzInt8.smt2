@@ -8,46 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove FractalNzInt8: printed f.1
+; prove FractalNzInt8: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove FractalNzInt8: printed f.8
+; prove FractalNzInt8: printed f.10
 (push 1)
 (assert (not (< 0 16)))
-(check-sat)
-(pop 1)
-; prove FractalNzInt8: printed f.31
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.N.0) 31))))
-(check-sat)
-(pop 1)
-; prove FractalNzInt8: printed f.32
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 32))
-(assert (not (< (+ (* (- 1) g.n.N.0) 31) 32)))
-(check-sat)
-(pop 1)
-; prove FractalNzInt8: printed f.47
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 15))))
-(check-sat)
-(pop 1)
-; prove FractalNzInt8: printed f.48
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 16))
-(assert (not (< (+ (* (- 1) g.n.M.0) 15) 16)))
 (check-sat)
 (pop 1)
 ; prove FractalNzInt8: shape f.1
@@ -179,12 +147,12 @@
 (assert (not (< 0 n.N)))
 (check-sat)
 (pop 1)
-; prove FractalNzInt8 == ((b*N1 + n/32)*Mp + m)*32 + n%32 with N1 = ceil(N/32), Mp = roundup(M, 16): formula f.1
+; prove FractalNzInt8 == ((b*N1 + n/32)*Mp + m)*32 + n%32 with N1 = ceil(N/32), Mp = roundup(M, 16): formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove FractalNzInt8 == ((b*N1 + n/32)*Mp + m)*32 + n%32 with N1 = ceil(N/32), Mp = roundup(M, 16): formula f.8
+; prove FractalNzInt8 == ((b*N1 + n/32)*Mp + m)*32 + n%32 with N1 = ceil(N/32), Mp = roundup(M, 16): formula f.10
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

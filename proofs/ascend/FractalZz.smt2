@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove FractalZz: printed f.1
+; prove FractalZz: printed f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove FractalZz: printed f.30
-(push 1)
-(declare-const g.n.K.0 Int)
-(assert (<= 0 g.n.K.0))
-(assert (< g.n.K.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.K.0) 15))))
-(check-sat)
-(pop 1)
-; prove FractalZz: printed f.31
-(push 1)
-(declare-const g.n.K.0 Int)
-(assert (<= 0 g.n.K.0))
-(assert (< g.n.K.0 16))
-(assert (not (< (+ (* (- 1) g.n.K.0) 15) 16)))
-(check-sat)
-(pop 1)
-; prove FractalZz: printed f.46
+; prove FractalZz: printed f.38
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.M.0) 15))))
 (check-sat)
 (pop 1)
-; prove FractalZz: printed f.47
+; prove FractalZz: printed f.39
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -145,7 +129,7 @@
 (assert (not (< 0 n.K)))
 (check-sat)
 (pop 1)
-; prove FractalZz == (m/16*ceil(K/16) + k/16)*256 + m%16*16 + k%16: formula f.1
+; prove FractalZz == (m/16*ceil(K/16) + k/16)*256 + m%16*16 + k%16: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

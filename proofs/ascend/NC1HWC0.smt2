@@ -8,29 +8,11 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove NC1HWC0: printed f.1
+; prove NC1HWC0: printed f.2
 (push 1)
 (declare-const n.c0 Int)
 (assert (<= 1 n.c0))
 (assert (not (< 0 n.c0)))
-(check-sat)
-(pop 1)
-; prove NC1HWC0: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(declare-const n.c0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 n.c0))
-(assert (not (<= 0 (+ (+ (* (- 1) g.n.C.0) n.c0) (- 1)))))
-(check-sat)
-(pop 1)
-; prove NC1HWC0: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(declare-const n.c0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 n.c0))
-(assert (not (< (+ (+ (* (- 1) g.n.C.0) n.c0) (- 1)) n.c0)))
 (check-sat)
 (pop 1)
 ; prove NC1HWC0: shape f.1
@@ -158,7 +140,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove NC1HWC0 == (((n*C1 + c/c0)*H + h)*W + w)*c0 + c%c0 with C1 = (C - 1)/c0 + 1: formula f.1
+; prove NC1HWC0 == (((n*C1 + c/c0)*H + h)*W + w)*c0 + c%c0 with C1 = (C - 1)/c0 + 1: formula f.2
 (push 1)
 (declare-const n.c0 Int)
 (assert (<= 1 n.c0))

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove NCHW16c: printed f.1
+; prove NCHW16c: printed f.2
 (push 1)
 (assert (not (< 0 16)))
-(check-sat)
-(pop 1)
-; prove NCHW16c: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 15))))
-(check-sat)
-(pop 1)
-; prove NCHW16c: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 16))
-(assert (not (< (+ (* (- 1) g.n.C.0) 15) 16)))
 (check-sat)
 (pop 1)
 ; prove NCHW16c: shape f.1
@@ -147,17 +131,17 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove NCHW16c == n*(ceil(C/16)*H*W*16) + c/16*(H*W*16) + h*(W*16) + w*16 + c%16: formula f.1
+; prove NCHW16c == n*(ceil(C/16)*H*W*16) + c/16*(H*W*16) + h*(W*16) + w*16 + c%16: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove NCHW16c == [n, c/16, h, w, c%16]: equal f.1
+; prove NCHW16c == [n, c/16, h, w, c%16]: equal f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove NCHW16c keeps c%16 contiguous: contiguous f.1
+; prove NCHW16c keeps c%16 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
@@ -167,7 +151,7 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove NCHW16c aligns c%16 to 64 bytes of f32: aligned f.1
+; prove NCHW16c aligns c%16 to 64 bytes of f32: aligned f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
@@ -281,21 +265,21 @@
 (assert (not (<= (mul (mul n.N r.0) n.H) 131072)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.21
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.22
 (push 1)
 (declare-const n.W Int)
 (assert (<= 1 n.W))
 (assert (not (< 0 n.W)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.22
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.23
 (push 1)
 (declare-const n.W Int)
 (assert (< 0 n.W))
 (assert (not (<= 0 n.W)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.24
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.25
 (push 1)
 (declare-const n.N Int)
 (declare-const r.0 Int)
@@ -305,12 +289,12 @@
 (assert (not (<= (mul (mul (mul n.N r.0) n.H) n.W) 33554432)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.26
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.29
 (push 1)
 (assert (not (<= 0 16)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.28
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.31
 (push 1)
 (declare-const n.N Int)
 (declare-const r.0 Int)
@@ -320,7 +304,7 @@
 (assert (not (<= (* (mul (mul (mul n.N r.0) n.H) n.W) 16) 536870912)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.29
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.32
 (push 1)
 (declare-const size Int)
 (declare-const n.N Int)
@@ -332,7 +316,7 @@
 (assert (not (<= size 536870912)))
 (check-sat)
 (pop 1)
-; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.30
+; prove NCHW16c fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.33
 (push 1)
 (declare-const size Int)
 (assert (<= size 536870912))

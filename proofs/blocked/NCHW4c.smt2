@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove NCHW4c: printed f.1
+; prove NCHW4c: printed f.2
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove NCHW4c: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 3))))
-(check-sat)
-(pop 1)
-; prove NCHW4c: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 4))
-(assert (not (< (+ (* (- 1) g.n.C.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove NCHW4c: shape f.1
@@ -147,12 +131,12 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove NCHW4c == (((n*ceil(C/4) + c/4)*H + h)*W + w)*4 + c%4: formula f.1
+; prove NCHW4c == (((n*ceil(C/4) + c/4)*H + h)*W + w)*4 + c%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove NCHW4c keeps c%4 contiguous: contiguous f.1
+; prove NCHW4c keeps c%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -162,7 +146,7 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove NCHW4c aligns c%4 to 16 bytes of f32: aligned f.1
+; prove NCHW4c aligns c%4 to 16 bytes of f32: aligned f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,29 +8,11 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove NCHWc: printed f.1
+; prove NCHWc: printed f.2
 (push 1)
 (declare-const n.k Int)
 (assert (<= 1 n.k))
 (assert (not (< 0 n.k)))
-(check-sat)
-(pop 1)
-; prove NCHWc: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(declare-const n.k Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 n.k))
-(assert (not (<= 0 (+ (+ (* (- 1) g.n.C.0) n.k) (- 1)))))
-(check-sat)
-(pop 1)
-; prove NCHWc: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(declare-const n.k Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 n.k))
-(assert (not (< (+ (+ (* (- 1) g.n.C.0) n.k) (- 1)) n.k)))
 (check-sat)
 (pop 1)
 ; prove NCHWc: shape f.1
@@ -158,14 +140,14 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove NCHWc == (((n*ceil(C/k) + c/k)*H + h)*W + w)*k + c%k: formula f.1
+; prove NCHWc == (((n*ceil(C/k) + c/k)*H + h)*W + w)*k + c%k: formula f.2
 (push 1)
 (declare-const n.k Int)
 (assert (<= 1 n.k))
 (assert (not (< 0 n.k)))
 (check-sat)
 (pop 1)
-; prove NCHWc keeps c%k contiguous: contiguous f.1
+; prove NCHWc keeps c%k contiguous: contiguous f.2
 (push 1)
 (declare-const n.k Int)
 (assert (<= 1 n.k))

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32: printed f.1
+; prove MlirPack8x32: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32: printed f.8
+; prove MlirPack8x32: printed f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32: printed f.31
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.N.0) 31))))
-(check-sat)
-(pop 1)
-; prove MlirPack8x32: printed f.32
-(push 1)
-(declare-const g.n.N.0 Int)
-(assert (<= 0 g.n.N.0))
-(assert (< g.n.N.0 32))
-(assert (not (< (+ (* (- 1) g.n.N.0) 31) 32)))
-(check-sat)
-(pop 1)
-; prove MlirPack8x32: printed f.48
+; prove MlirPack8x32: printed f.40
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.M.0) 7))))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32: printed f.49
+; prove MlirPack8x32: printed f.41
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -165,12 +149,12 @@
 (assert (not (< 0 n.N)))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32 == (m/8*ceil(N/32) + n/32)*256 + m%8*32 + n%32: formula f.1
+; prove MlirPack8x32 == (m/8*ceil(N/32) + n/32)*256 + m%8*32 + n%32: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MlirPack8x32 == (m/8*ceil(N/32) + n/32)*256 + m%8*32 + n%32: formula f.8
+; prove MlirPack8x32 == (m/8*ceil(N/32) + n/32)*256 + m%8*32 + n%32: formula f.10
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

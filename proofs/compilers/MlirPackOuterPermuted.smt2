@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted: printed f.1
+; prove MlirPackOuterPermuted: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted: printed f.8
+; prove MlirPackOuterPermuted: printed f.16
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted: printed f.31
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 7))))
-(check-sat)
-(pop 1)
-; prove MlirPackOuterPermuted: printed f.32
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 8))
-(assert (not (< (+ (* (- 1) g.n.M.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove MlirPackOuterPermuted: printed f.48
+; prove MlirPackOuterPermuted: printed f.40
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.N.0) 31))))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted: printed f.49
+; prove MlirPackOuterPermuted: printed f.41
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -165,12 +149,12 @@
 (assert (not (< 0 n.M)))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted == (n/32*ceil(M/8) + m/8)*256 + m%8*32 + n%32: formula f.1
+; prove MlirPackOuterPermuted == (n/32*ceil(M/8) + m/8)*256 + m%8*32 + n%32: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove MlirPackOuterPermuted == (n/32*ceil(M/8) + m/8)*256 + m%8*32 + n%32: formula f.8
+; prove MlirPackOuterPermuted == (n/32*ceil(M/8) + m/8)*256 + m%8*32 + n%32: formula f.10
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

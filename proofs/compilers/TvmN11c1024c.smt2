@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TvmN11c1024c: printed f.1
+; prove TvmN11c1024c: printed f.2
 (push 1)
 (assert (not (< 0 1024)))
-(check-sat)
-(pop 1)
-; prove TvmN11c1024c: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 1024))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 1023))))
-(check-sat)
-(pop 1)
-; prove TvmN11c1024c: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 1024))
-(assert (not (< (+ (* (- 1) g.n.C.0) 1023) 1024)))
 (check-sat)
 (pop 1)
 ; prove TvmN11c1024c: shape f.1
@@ -147,7 +131,7 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove TvmN11c1024c == (((n*H + h)*W + w)*ceil(C/1024) + c/1024)*1024 + c%1024: formula f.1
+; prove TvmN11c1024c == (((n*H + h)*W + w)*ceil(C/1024) + c/1024)*1024 + c%1024: formula f.2
 (push 1)
 (assert (not (< 0 1024)))
 (check-sat)

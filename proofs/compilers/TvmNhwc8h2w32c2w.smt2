@@ -8,67 +8,19 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.1
+; prove TvmNhwc8h2w32c2w: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.8
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.15
+; prove TvmNhwc8h2w32c2w: printed f.22
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.60
+; prove TvmNhwc8h2w32c2w: printed f.56
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.61
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.75
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.76
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.90
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 31))))
-(check-sat)
-(pop 1)
-; prove TvmNhwc8h2w32c2w: printed f.91
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 32))
-(assert (not (< (+ (* (- 1) g.n.C.0) 31) 32)))
+(assert (not (< 0 4)))
 (check-sat)
 (pop 1)
 ; prove TvmNhwc8h2w32c2w: shape f.1
@@ -249,22 +201,22 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.1
+; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.8
+; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.15
+; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.28
+; prove TvmNhwc8h2w32c2w == (((n*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(C/32) + c/32)*1024 + h%8*128 + w%4/2*64 + c%32*2 + w%2: formula f.32
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

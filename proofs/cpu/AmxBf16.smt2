@@ -24,18 +24,18 @@
 (assert (not (<= 2 2)))
 (check-sat)
 (pop 1)
-; prove AmxBf16: fits f.8
+; prove AmxBf16: fits f.7
 (push 1)
 (assert (not (<= 0 2)))
 (check-sat)
 (pop 1)
-; prove AmxBf16: fits f.10
+; prove AmxBf16: fits f.9
 (push 1)
 (assert (<= (* (* 16 16) 2) (* 256 2)))
 (assert (not (<= (* (* 16 16) 2) 512)))
 (check-sat)
 (pop 1)
-; prove AmxBf16: fits f.11
+; prove AmxBf16: fits f.10
 (push 1)
 (declare-const size Int)
 (assert (= size (* (* 16 16) 2)))
@@ -43,7 +43,7 @@
 (assert (not (<= size 512)))
 (check-sat)
 (pop 1)
-; prove AmxBf16: fits f.12
+; prove AmxBf16: fits f.11
 (push 1)
 (declare-const size Int)
 (assert (<= size 512))
@@ -119,7 +119,7 @@
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove AmxBf16 == k/2*32 + n*2 + k%2: formula f.1
+; prove AmxBf16 == k/2*32 + n*2 + k%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -24,18 +24,18 @@
 (assert (not (<= 4 4)))
 (check-sat)
 (pop 1)
-; prove AmxInt8: fits f.8
+; prove AmxInt8: fits f.7
 (push 1)
 (assert (not (<= 0 4)))
 (check-sat)
 (pop 1)
-; prove AmxInt8: fits f.10
+; prove AmxInt8: fits f.9
 (push 1)
 (assert (<= (* (* 16 16) 4) (* 256 4)))
 (assert (not (<= (* (* 16 16) 4) 1024)))
 (check-sat)
 (pop 1)
-; prove AmxInt8: fits f.11
+; prove AmxInt8: fits f.10
 (push 1)
 (declare-const size Int)
 (assert (= size (* (* 16 16) 4)))
@@ -43,7 +43,7 @@
 (assert (not (<= size 1024)))
 (check-sat)
 (pop 1)
-; prove AmxInt8: fits f.12
+; prove AmxInt8: fits f.11
 (push 1)
 (declare-const size Int)
 (assert (<= size 1024))
@@ -119,7 +119,7 @@
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove AmxInt8 == k/4*64 + n*4 + k%4: formula f.1
+; prove AmxInt8 == k/4*64 + n*4 + k%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

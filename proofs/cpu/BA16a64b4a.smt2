@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a: printed f.1
+; prove BA16a64b4a: printed f.2
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a: printed f.36
-(push 1)
-(declare-const g.n.K.0 Int)
-(assert (<= 0 g.n.K.0))
-(assert (< g.n.K.0 64))
-(assert (not (<= 0 (+ (* (- 1) g.n.K.0) 63))))
-(check-sat)
-(pop 1)
-; prove BA16a64b4a: printed f.37
-(push 1)
-(declare-const g.n.K.0 Int)
-(assert (<= 0 g.n.K.0))
-(assert (< g.n.K.0 64))
-(assert (not (< (+ (* (- 1) g.n.K.0) 63) 64)))
-(check-sat)
-(pop 1)
-; prove BA16a64b4a: printed f.52
+; prove BA16a64b4a: printed f.46
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.N.0) 63))))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a: printed f.53
+; prove BA16a64b4a: printed f.47
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -175,17 +159,17 @@
 (assert (not (< 0 n.K)))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.1
+; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.2
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.20
+; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.25
+; prove BA16a64b4a == (n/64*ceil(K/64) + k/64)*4096 + k%64/4*256 + n%64*4 + k%4: formula f.28
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

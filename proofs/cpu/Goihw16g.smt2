@@ -8,7 +8,7 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove Goihw16g: printed f.1
+; prove Goihw16g: printed f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
@@ -161,7 +161,7 @@
 (assert (not (< 0 n.O)))
 (check-sat)
 (pop 1)
-; prove Goihw16g == ((((g/16*O + o)*I + i)*H + h)*W + w)*16 + g%16: formula f.1
+; prove Goihw16g == ((((g/16*O + o)*I + i)*H + h)*W + w)*16 + g%16: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

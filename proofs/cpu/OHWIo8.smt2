@@ -8,7 +8,7 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OHWIo8: printed f.1
+; prove OHWIo8: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
@@ -147,12 +147,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove OHWIo8 == o/8*H*W*I*8 + h*W*I*8 + w*I*8 + i*8 + o%8: formula f.1
+; prove OHWIo8 == o/8*H*W*I*8 + h*W*I*8 + w*I*8 + i*8 + o%8: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove OHWIo8 == OHWIoi<8, 1>: equal f.1
+; prove OHWIo8 == OHWIoi<8, 1>: equal f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4: printed f.1
+; prove OHWIo8i4: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4: printed f.8
+; prove OHWIo8i4: printed f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4: printed f.31
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 3))))
-(check-sat)
-(pop 1)
-; prove OHWIo8i4: printed f.32
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 4))
-(assert (not (< (+ (* (- 1) g.n.I.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove OHWIo8i4: printed f.48
+; prove OHWIo8i4: printed f.40
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 7))))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4: printed f.49
+; prove OHWIo8i4: printed f.41
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -193,12 +177,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4 == ((o/8*H + h)*W + w)*8*Ip + i/4*32 + o%8*4 + i%4 with Ip = (I + 3)/4*4: formula f.1
+; prove OHWIo8i4 == ((o/8*H + h)*W + w)*8*Ip + i/4*32 + o%8*4 + i%4 with Ip = (I + 3)/4*4: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove OHWIo8i4 == ((o/8*H + h)*W + w)*8*Ip + i/4*32 + o%8*4 + i%4 with Ip = (I + 3)/4*4: formula f.8
+; prove OHWIo8i4 == ((o/8*H + h)*W + w)*8*Ip + i/4*32 + o%8*4 + i%4 with Ip = (I + 3)/4*4: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,39 +8,21 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OHWIoi: printed f.1
+; prove OHWIoi: printed f.2
 (push 1)
 (declare-const n.a Int)
 (assert (<= 1 n.a))
 (assert (not (< 0 n.a)))
 (check-sat)
 (pop 1)
-; prove OHWIoi: printed f.8
+; prove OHWIoi: printed f.16
 (push 1)
 (declare-const n.b Int)
 (assert (<= 1 n.b))
 (assert (not (< 0 n.b)))
 (check-sat)
 (pop 1)
-; prove OHWIoi: printed f.31
-(push 1)
-(declare-const g.n.I.0 Int)
-(declare-const n.b Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 n.b))
-(assert (not (<= 0 (+ (+ (* (- 1) g.n.I.0) n.b) (- 1)))))
-(check-sat)
-(pop 1)
-; prove OHWIoi: printed f.32
-(push 1)
-(declare-const g.n.I.0 Int)
-(declare-const n.b Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 n.b))
-(assert (not (< (+ (+ (* (- 1) g.n.I.0) n.b) (- 1)) n.b)))
-(check-sat)
-(pop 1)
-; prove OHWIoi: printed f.48
+; prove OHWIoi: printed f.40
 (push 1)
 (declare-const g.n.O.0 Int)
 (declare-const n.a Int)
@@ -49,7 +31,7 @@
 (assert (not (<= 0 (+ (+ (* (- 1) g.n.O.0) n.a) (- 1)))))
 (check-sat)
 (pop 1)
-; prove OHWIoi: printed f.49
+; prove OHWIoi: printed f.41
 (push 1)
 (declare-const g.n.O.0 Int)
 (declare-const n.a Int)
@@ -215,14 +197,14 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove OHWIoi == o/a*H*W*Ip*a + h*W*Ip*a + w*Ip*a + i/b*a*b + o%a*b + i%b with Ip = roundup(I, b): formula f.1
+; prove OHWIoi == o/a*H*W*Ip*a + h*W*Ip*a + w*Ip*a + i/b*a*b + o%a*b + i%b with Ip = roundup(I, b): formula f.2
 (push 1)
 (declare-const n.a Int)
 (assert (<= 1 n.a))
 (assert (not (< 0 n.a)))
 (check-sat)
 (pop 1)
-; prove OHWIoi == o/a*H*W*Ip*a + h*W*Ip*a + w*Ip*a + i/b*a*b + o%a*b + i%b with Ip = roundup(I, b): formula f.8
+; prove OHWIoi == o/a*H*W*Ip*a + h*W*Ip*a + w*Ip*a + i/b*a*b + o%a*b + i%b with Ip = roundup(I, b): formula f.10
 (push 1)
 (declare-const n.b Int)
 (assert (<= 1 n.b))

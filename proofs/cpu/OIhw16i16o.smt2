@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OIhw16i16o: printed f.1
+; prove OIhw16i16o: printed f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw16i16o: printed f.30
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 15))))
-(check-sat)
-(pop 1)
-; prove OIhw16i16o: printed f.31
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (< (+ (* (- 1) g.n.I.0) 15) 16)))
-(check-sat)
-(pop 1)
-; prove OIhw16i16o: printed f.46
+; prove OIhw16i16o: printed f.38
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 15))))
 (check-sat)
 (pop 1)
-; prove OIhw16i16o: printed f.47
+; prove OIhw16i16o: printed f.39
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -173,7 +157,7 @@
 (assert (not (< 0 n.I)))
 (check-sat)
 (pop 1)
-; prove OIhw16i16o == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16*16 + o%16: formula f.1
+; prove OIhw16i16o == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16*16 + o%16: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i: printed f.1
+; prove OIhw4i16o4i: printed f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i: printed f.35
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 15))))
-(check-sat)
-(pop 1)
-; prove OIhw4i16o4i: printed f.36
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (< (+ (* (- 1) g.n.I.0) 15) 16)))
-(check-sat)
-(pop 1)
-; prove OIhw4i16o4i: printed f.51
+; prove OIhw4i16o4i: printed f.44
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 15))))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i: printed f.52
+; prove OIhw4i16o4i: printed f.45
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -188,22 +172,22 @@
 (assert (not (< 0 n.I)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/4*64 + o%16*4 + i%4: formula f.1
+; prove OIhw4i16o4i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/4*64 + o%16*4 + i%4: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/4*64 + o%16*4 + i%4: formula f.20
+; prove OIhw4i16o4i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/4*64 + o%16*4 + i%4: formula f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i keeps o%16, i%4 contiguous: contiguous f.1
+; prove OIhw4i16o4i keeps o%16, i%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw4i16o4i keeps o%16, i%4 contiguous: contiguous f.20
+; prove OIhw4i16o4i keeps o%16, i%4 contiguous: contiguous f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i: printed f.1
+; prove OIhw8i16o2i: printed f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i: printed f.36
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 15))))
-(check-sat)
-(pop 1)
-; prove OIhw8i16o2i: printed f.37
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 16))
-(assert (not (< (+ (* (- 1) g.n.I.0) 15) 16)))
-(check-sat)
-(pop 1)
-; prove OIhw8i16o2i: printed f.52
+; prove OIhw8i16o2i: printed f.46
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 15))))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i: printed f.53
+; prove OIhw8i16o2i: printed f.47
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -203,17 +187,17 @@
 (assert (not (< 0 n.I)))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.1
+; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.20
+; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.22
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.25
+; prove OIhw8i16o2i == (((o/16*ceil(I/16) + i/16)*H + h)*W + w)*256 + i%16/2*32 + o%16*2 + i%2: formula f.28
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove nChw16c: printed f.1
+; prove nChw16c: printed f.2
 (push 1)
 (assert (not (< 0 16)))
-(check-sat)
-(pop 1)
-; prove nChw16c: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 16))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 15))))
-(check-sat)
-(pop 1)
-; prove nChw16c: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 16))
-(assert (not (< (+ (* (- 1) g.n.C.0) 15) 16)))
 (check-sat)
 (pop 1)
 ; prove nChw16c: shape f.1
@@ -147,12 +131,12 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove nChw16c == (((n*Cb + c/16)*H + h)*W + w)*16 + c%16 with Cb = (C + 15)/16: formula f.1
+; prove nChw16c == (((n*Cb + c/16)*H + h)*W + w)*16 + c%16 with Cb = (C + 15)/16: formula f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove nChw16c keeps c%16 contiguous: contiguous f.1
+; prove nChw16c keeps c%16 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove nChw8c: printed f.1
+; prove nChw8c: printed f.2
 (push 1)
 (assert (not (< 0 8)))
-(check-sat)
-(pop 1)
-; prove nChw8c: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 7))))
-(check-sat)
-(pop 1)
-; prove nChw8c: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 8))
-(assert (not (< (+ (* (- 1) g.n.C.0) 7) 8)))
 (check-sat)
 (pop 1)
 ; prove nChw8c: shape f.1
@@ -147,7 +131,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove nChw8c == (((n*ceil(C/8) + c/8)*H + h)*W + w)*8 + c%8: formula f.1
+; prove nChw8c == (((n*ceil(C/8) + c/8)*H + h)*W + w)*8 + c%8: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

@@ -160,21 +160,21 @@
 (assert (not (<= (mul (mul n.N n.C) n.H) 2097152)))
 (check-sat)
 (pop 1)
-; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.13
+; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.14
 (push 1)
 (declare-const n.W Int)
 (assert (<= 1 n.W))
 (assert (not (< 0 n.W)))
 (check-sat)
 (pop 1)
-; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.14
+; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.15
 (push 1)
 (declare-const n.W Int)
 (assert (< 0 n.W))
 (assert (not (<= 0 n.W)))
 (check-sat)
 (pop 1)
-; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.16
+; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.17
 (push 1)
 (declare-const n.N Int)
 (declare-const n.C Int)
@@ -184,7 +184,7 @@
 (assert (not (<= (mul (mul (mul n.N n.C) n.H) n.W) 536870912)))
 (check-sat)
 (pop 1)
-; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.17
+; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.18
 (push 1)
 (declare-const size Int)
 (declare-const n.N Int)
@@ -196,7 +196,7 @@
 (assert (not (<= size 536870912)))
 (check-sat)
 (pop 1)
-; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.18
+; prove NCHW fits int32 where N <= 8, C <= 1024, H <= 256, W <= 256: fits f.19
 (push 1)
 (declare-const size Int)
 (assert (<= size 536870912))

@@ -123,12 +123,12 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove Ldmatrix32x16 == thread*16 + local with thread = i%16/4 + 4*(j%8), local = 8*(j/8) + i/16*4 + i%4: formula f.1
+; prove Ldmatrix32x16 == thread*16 + local with thread = i%16/4 + 4*(j%8), local = 8*(j/8) + i/16*4 + i%4: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove Ldmatrix32x16 == thread*16 + local with thread = i%16/4 + 4*(j%8), local = 8*(j/8) + i/16*4 + i%4: formula f.8
+; prove Ldmatrix32x16 == thread*16 + local with thread = i%16/4 + 4*(j%8), local = 8*(j/8) + i/16*4 + i%4: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -113,7 +113,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove LdmatrixTrans == (c*4 + r/2)*2 + r%2: formula f.1
+; prove LdmatrixTrans == (c*4 + r/2)*2 + r%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -113,7 +113,7 @@
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove MfmaA32x8 == lane*4 + reg with lane = k/4*32 + i, reg = k%4: formula f.1
+; prove MfmaA32x8 == lane*4 + reg with lane = k/4*32 + i, reg = k%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -123,12 +123,12 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MfmaD32x32 == lane*16 + reg with lane = i/4%2*32 + j, reg = i/8*4 + i%4: formula f.1
+; prove MfmaD32x32 == lane*16 + reg with lane = i/4%2*32 + j, reg = i/8*4 + i%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MfmaD32x32 == lane*16 + reg with lane = i/4%2*32 + j, reg = i/8*4 + i%4: formula f.6
+; prove MfmaD32x32 == lane*16 + reg with lane = i/4%2*32 + j, reg = i/8*4 + i%4: formula f.8
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -128,17 +128,17 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.1
+; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.8
+; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.10
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.13
+; prove MmaA == lane*8 + reg with lane = r%8*4 + c%8/2, reg = c/8*4 + r/8*2 + c%2: formula f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

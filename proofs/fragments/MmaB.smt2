@@ -118,12 +118,12 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaB == lane*4 + reg with lane = n*4 + k%8/2, reg = k/8*2 + k%2: formula f.1
+; prove MmaB == lane*4 + reg with lane = n*4 + k%8/2, reg = k/8*2 + k%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaB == lane*4 + reg with lane = n*4 + k%8/2, reg = k/8*2 + k%2: formula f.6
+; prove MmaB == lane*4 + reg with lane = n*4 + k%8/2, reg = k/8*2 + k%2: formula f.8
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

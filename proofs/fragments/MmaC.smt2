@@ -118,22 +118,22 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.1
+; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.8
+; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.10
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.13
+; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.18
+; prove MmaC == lane*4 + reg with lane = r%8*4 + c%8/2, reg = r/8*2 + c%2: formula f.21
 (push 1)
 (declare-const i.r Int)
 (declare-const i.c Int)

@@ -123,12 +123,12 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaInt8A == lane*16 + reg with lane = r%8*4 + c%16/4, reg = c/16*8 + r/8*4 + c%4: formula f.1
+; prove MmaInt8A == lane*16 + reg with lane = r%8*4 + c%16/4, reg = c/16*8 + r/8*4 + c%4: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaInt8A == lane*16 + reg with lane = r%8*4 + c%16/4, reg = c/16*8 + r/8*4 + c%4: formula f.8
+; prove MmaInt8A == lane*16 + reg with lane = r%8*4 + c%16/4, reg = c/16*8 + r/8*4 + c%4: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

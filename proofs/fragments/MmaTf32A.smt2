@@ -118,12 +118,12 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaTf32A == lane*4 + reg with lane = r%8*4 + c%4, reg = c/4*2 + r/8: formula f.1
+; prove MmaTf32A == lane*4 + reg with lane = r%8*4 + c%4, reg = c/4*2 + r/8: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaTf32A == lane*4 + reg with lane = r%8*4 + c%4, reg = c/4*2 + r/8: formula f.8
+; prove MmaTf32A == lane*4 + reg with lane = r%8*4 + c%4, reg = c/4*2 + r/8: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -113,7 +113,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MmaTf32B == lane*2 + reg with lane = n*4 + k%4, reg = k/4: formula f.1
+; prove MmaTf32B == lane*2 + reg with lane = n*4 + k%4, reg = k/4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

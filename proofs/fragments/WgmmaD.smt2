@@ -302,12 +302,12 @@
 (assert (not (= n.C (* k.n.C 8))))
 (check-sat)
 (pop 1)
-; prove WgmmaD == thread*(C/2) + reg with thread = r/16*32 + r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.12
+; prove WgmmaD == thread*(C/2) + reg with thread = r/16*32 + r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.14
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove WgmmaD == thread*(C/2) + reg with thread = r/16*32 + r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.24
+; prove WgmmaD == thread*(C/2) + reg with thread = r/16*32 + r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.27
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

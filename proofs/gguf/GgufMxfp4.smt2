@@ -33,18 +33,18 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4: printed f.26
+; prove GgufMxfp4: printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4: printed f.34
+; prove GgufMxfp4: printed f.36
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4: printed f.35
+; prove GgufMxfp4: printed f.37
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
@@ -229,23 +229,23 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.8
+; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.9
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.13
+; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.15
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.26
+; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.28
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.27
+; prove GgufMxfp4 == 2*byte + k%32/16 with b = r*(K/32) + k/32, byte = 17*b + 1 + k%16: formula f.29
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

@@ -33,18 +33,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K: printed f.31
+; prove GgufQ2_K: printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K: printed f.39
+; prove GgufQ2_K: printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K: printed f.40
+; prove GgufQ2_K: printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -257,28 +257,28 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.8
+; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.9
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.13
+; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.15
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.18
+; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.21
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.31
+; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.34
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.32
+; prove GgufQ2_K == 4*byte + k%128/32 with b = r*(K/256) + k/256, byte = 84*b + 16 + k%256/128*32 + k%32: formula f.35
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

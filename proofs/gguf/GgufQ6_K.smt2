@@ -33,18 +33,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K: printed f.30
+; prove GgufQ6_K: printed f.32
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K: printed f.38
+; prove GgufQ6_K: printed f.40
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K: printed f.39
+; prove GgufQ6_K: printed f.41
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -208,23 +208,23 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.8
+; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.9
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.13
+; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.15
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.30
+; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.32
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.31
+; prove GgufQ6_K == 2*byte + k%128/64 with b = r*(K/256) + k/256, byte = 210*b + k%256/128*64 + k%64: formula f.33
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

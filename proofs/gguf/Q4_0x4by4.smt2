@@ -53,30 +53,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4: printed f.40
+; prove Q4_0x4by4: printed f.42
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4: printed f.48
+; prove Q4_0x4by4: printed f.50
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4: printed f.49
+; prove Q4_0x4by4: printed f.51
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4: printed f.64
+; prove Q4_0x4by4: printed f.65
 (push 1)
 (assert (< 0 4))
 (assert (not (<= 0 3)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4: printed f.65
+; prove Q4_0x4by4: printed f.66
 (push 1)
 (assert (< 0 4))
 (assert (not (< 3 4)))
@@ -320,18 +320,18 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.29
+; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.31
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.43
+; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.44
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.44
+; prove Q4_0x4by4 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/4*4 + r%4)*4 + k%16%4: formula f.45
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

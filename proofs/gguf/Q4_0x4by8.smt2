@@ -53,30 +53,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8: printed f.41
+; prove Q4_0x4by8: printed f.44
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8: printed f.49
+; prove Q4_0x4by8: printed f.52
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8: printed f.50
+; prove Q4_0x4by8: printed f.53
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8: printed f.65
+; prove Q4_0x4by8: printed f.67
 (push 1)
 (assert (< 0 4))
 (assert (not (<= 0 3)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8: printed f.66
+; prove Q4_0x4by8: printed f.68
 (push 1)
 (assert (< 0 4))
 (assert (not (< 3 4)))
@@ -330,23 +330,23 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.21
+; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.23
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.26
+; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.29
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.44
+; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.46
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.45
+; prove Q4_0x4by8 == 2*byte + k%32/16 with nb = K/32, b = k/32, byte = (r/4*nb + b)*72 + 8 + (k%16/8*4 + r%4)*8 + k%16%8: formula f.47
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

@@ -450,18 +450,18 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove IQ4_NL: p1.printed f.26
+; prove IQ4_NL: p1.printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove IQ4_NL: p1.printed f.34
+; prove IQ4_NL: p1.printed f.36
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove IQ4_NL: p1.printed f.35
+; prove IQ4_NL: p1.printed f.37
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
@@ -646,23 +646,23 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove IQ4_NL == Q4_0: p1.equal f.8
+; prove IQ4_NL == Q4_0: p1.equal f.9
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove IQ4_NL == Q4_0: p1.equal f.13
+; prove IQ4_NL == Q4_0: p1.equal f.15
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove IQ4_NL == Q4_0: p1.equal f.27
+; prove IQ4_NL == Q4_0: p1.equal f.29
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove IQ4_NL == Q4_0: p1.equal f.28
+; prove IQ4_NL == Q4_0: p1.equal f.30
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

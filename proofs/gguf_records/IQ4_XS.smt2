@@ -2276,18 +2276,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove IQ4_XS: p3.printed f.31
+; prove IQ4_XS: p3.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove IQ4_XS: p3.printed f.39
+; prove IQ4_XS: p3.printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove IQ4_XS: p3.printed f.40
+; prove IQ4_XS: p3.printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

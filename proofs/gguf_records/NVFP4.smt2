@@ -708,18 +708,18 @@
 (assert (not (= n.K (* k.n.K 64))))
 (check-sat)
 (pop 1)
-; prove NVFP4: p1.printed f.31
+; prove NVFP4: p1.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove NVFP4: p1.printed f.39
+; prove NVFP4: p1.printed f.42
 (push 1)
 (assert (< 0 64))
 (assert (not (<= 0 63)))
 (check-sat)
 (pop 1)
-; prove NVFP4: p1.printed f.40
+; prove NVFP4: p1.printed f.43
 (push 1)
 (assert (< 0 64))
 (assert (not (< 63 64)))

@@ -3700,18 +3700,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q2_K: p2.printed f.31
+; prove Q2_K: p2.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q2_K: p2.printed f.39
+; prove Q2_K: p2.printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q2_K: p2.printed f.40
+; prove Q2_K: p2.printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

@@ -3845,18 +3845,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q3_K: p0.printed f.26
+; prove Q3_K: p0.printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p0.printed f.34
+; prove Q3_K: p0.printed f.36
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p0.printed f.35
+; prove Q3_K: p0.printed f.37
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -4012,18 +4012,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q3_K: p1.printed f.31
+; prove Q3_K: p1.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p1.printed f.39
+; prove Q3_K: p1.printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p1.printed f.40
+; prove Q3_K: p1.printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -4236,18 +4236,18 @@
 (assert (not (= n.B (* k.n.B 16))))
 (check-sat)
 (pop 1)
-; prove Q3_K: p2.printed f.26
+; prove Q3_K: p2.printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p2.printed f.34
+; prove Q3_K: p2.printed f.36
 (push 1)
 (assert (< 0 16))
 (assert (not (<= 0 15)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p2.printed f.35
+; prove Q3_K: p2.printed f.37
 (push 1)
 (assert (< 0 16))
 (assert (not (< 15 16)))
@@ -4432,18 +4432,18 @@
 (assert (not (= n.B (* k.n.B 16))))
 (check-sat)
 (pop 1)
-; prove Q3_K: p3.printed f.25
+; prove Q3_K: p3.printed f.26
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p3.printed f.33
+; prove Q3_K: p3.printed f.34
 (push 1)
 (assert (< 0 16))
 (assert (not (<= 0 15)))
 (check-sat)
 (pop 1)
-; prove Q3_K: p3.printed f.34
+; prove Q3_K: p3.printed f.35
 (push 1)
 (assert (< 0 16))
 (assert (not (< 15 16)))

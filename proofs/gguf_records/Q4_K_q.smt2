@@ -17,28 +17,28 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.8
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.9
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.13
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.15
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.18
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.21
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.31
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.34
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.32
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.35
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

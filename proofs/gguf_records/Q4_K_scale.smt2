@@ -3,12 +3,12 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.2
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.3
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.7
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.8
 (push 1)
 (declare-const n.R Int)
 (declare-const n.S Int)
@@ -31,34 +31,29 @@
 (assert (not (= q.i.i.0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.14
-(push 1)
-(assert (not (< 0 2)))
-(check-sat)
-(pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.31
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.26
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.32
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.27
 (push 1)
 (assert (not (< 0 256)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.37
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p2.formula f.32
 (push 1)
 (declare-const g.i.i.0 Int)
 (assert (< g.i.i.0 4))
 (assert (not (< g.i.i.0 8)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.2
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.3
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.7
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.8
 (push 1)
 (declare-const n.R Int)
 (declare-const n.S Int)
@@ -81,22 +76,17 @@
 (assert (not (= q.i.i.0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.14
-(push 1)
-(assert (not (< 0 2)))
-(check-sat)
-(pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.31
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.27
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.32
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.28
 (push 1)
 (assert (not (< 0 256)))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.38
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.33
 (push 1)
 (declare-const g.i.i.0 Int)
 (assert (<= 0 g.i.i.0))
@@ -104,7 +94,7 @@
 (assert (not (<= 0 (+ g.i.i.0 4))))
 (check-sat)
 (pop 1)
-; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.39
+; prove Q4_K.scale(r, j) == ((r*Kb + j/8)*144 + 4 + j%8 + j%8/4*4)*8 with Kb = K/256: p3.formula f.34
 (push 1)
 (declare-const g.i.i.0 Int)
 (assert (<= 0 g.i.i.0))

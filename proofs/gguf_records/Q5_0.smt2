@@ -1132,18 +1132,18 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q5_0: p2.printed f.26
+; prove Q5_0: p2.printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q5_0: p2.printed f.34
+; prove Q5_0: p2.printed f.36
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q5_0: p2.printed f.35
+; prove Q5_0: p2.printed f.37
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

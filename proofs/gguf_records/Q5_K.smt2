@@ -17827,18 +17827,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q5_K: p8.printed f.26
+; prove Q5_K: p8.printed f.28
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q5_K: p8.printed f.34
+; prove Q5_K: p8.printed f.36
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q5_K: p8.printed f.35
+; prove Q5_K: p8.printed f.37
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -18023,18 +18023,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q5_K: p9.printed f.31
+; prove Q5_K: p9.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q5_K: p9.printed f.39
+; prove Q5_K: p9.printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q5_K: p9.printed f.40
+; prove Q5_K: p9.printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

@@ -2160,18 +2160,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q6_K: p0.printed f.30
+; prove Q6_K: p0.printed f.32
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q6_K: p0.printed f.38
+; prove Q6_K: p0.printed f.40
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q6_K: p0.printed f.39
+; prove Q6_K: p0.printed f.41
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
@@ -2335,18 +2335,18 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q6_K: p1.printed f.31
+; prove Q6_K: p1.printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q6_K: p1.printed f.39
+; prove Q6_K: p1.printed f.42
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q6_K: p1.printed f.40
+; prove Q6_K: p1.printed f.43
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

@@ -17,23 +17,23 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.8
+; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.9
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.13
+; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.15
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.30
+; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.32
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.31
+; prove Q6_K.q aligns k%256 to 2 bytes: p0.aligned f.33
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))

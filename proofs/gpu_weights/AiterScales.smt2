@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove AiterScales: printed f.1
+; prove AiterScales: printed f.2
 (push 1)
 (assert (not (< 0 256)))
 (check-sat)
 (pop 1)
-; prove AiterScales: printed f.8
+; prove AiterScales: printed f.40
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove AiterScales: printed f.42
-(push 1)
-(declare-const g.n.S.0 Int)
-(assert (<= 0 g.n.S.0))
-(assert (< g.n.S.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.S.0) 7))))
-(check-sat)
-(pop 1)
-; prove AiterScales: printed f.43
-(push 1)
-(declare-const g.n.S.0 Int)
-(assert (<= 0 g.n.S.0))
-(assert (< g.n.S.0 8))
-(assert (not (< (+ (* (- 1) g.n.S.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove AiterScales: printed f.59
+; prove AiterScales: printed f.54
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.M.0) 255))))
 (check-sat)
 (pop 1)
-; prove AiterScales: printed f.60
+; prove AiterScales: printed f.55
 (push 1)
 (declare-const g.n.M.0 Int)
 (assert (<= 0 g.n.M.0))
@@ -207,22 +191,22 @@
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.8
+; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.10
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.15
+; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.18
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.20
+; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.27
+; prove AiterScales == (m/32*ceil(S/8) + s/8)*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16: formula f.32
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -241,28 +225,28 @@
 (assert (not (= n.S (* k.n.S 8))))
 (check-sat)
 (pop 1)
-; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.15
+; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.17
 (push 1)
 (assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.20
+; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.23
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.27
+; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.31
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.54
+; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.56
 (push 1)
 (assert (< 0 8))
 (assert (not (<= 0 7)))
 (check-sat)
 (pop 1)
-; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.55
+; prove AiterScales == m/32*(32*S) + s/8*256 + s%4*64 + m%16*4 + s%8/4*2 + m%32/16 where S%8 == 0: formula f.57
 (push 1)
 (assert (< 0 8))
 (assert (not (< 7 8)))

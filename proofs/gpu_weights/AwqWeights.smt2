@@ -179,12 +179,12 @@
 (assert (not (= n.N (* k.n.N 8))))
 (check-sat)
 (pop 1)
-; prove AwqWeights == (k*(N/8) + n/8)*8 + n%8%2*4 + n%8/2: formula f.8
+; prove AwqWeights == (k*(N/8) + n/8)*8 + n%8%2*4 + n%8/2: formula f.9
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove AwqWeights == (k*(N/8) + n/8)*8 + n%8%2*4 + n%8/2: formula f.13
+; prove AwqWeights == (k*(N/8) + n/8)*8 + n%8%2*4 + n%8/2: formula f.15
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

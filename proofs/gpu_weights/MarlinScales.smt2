@@ -33,18 +33,18 @@
 (assert (not (= n.N (* k.n.N 64))))
 (check-sat)
 (pop 1)
-; prove MarlinScales: printed f.25
+; prove MarlinScales: printed f.26
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove MarlinScales: printed f.33
+; prove MarlinScales: printed f.34
 (push 1)
 (assert (< 0 64))
 (assert (not (<= 0 63)))
 (check-sat)
 (pop 1)
-; prove MarlinScales: printed f.34
+; prove MarlinScales: printed f.35
 (push 1)
 (assert (< 0 64))
 (assert (not (< 63 64)))
@@ -164,18 +164,18 @@
 (assert (not (= n.N (* k.n.N 64))))
 (check-sat)
 (pop 1)
-; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.8
+; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.9
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.25
+; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.26
 (push 1)
 (assert (< 0 64))
 (assert (not (<= 0 63)))
 (check-sat)
 (pop 1)
-; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.26
+; prove MarlinScales == g*N + s with s = n/64*64 + n%8*8 + n%64/8: formula f.27
 (push 1)
 (assert (< 0 64))
 (assert (not (< 63 64)))

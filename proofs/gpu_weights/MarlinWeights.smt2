@@ -241,12 +241,12 @@
 (assert (not (= n.N (* k.n.N 64))))
 (check-sat)
 (pop 1)
-; prove MarlinWeights == k/16*(16*N) + n/64*1024 + lane*32 + n/16%4*8 + e%2*4 + e/2 with lane = n%8*4 + k%8/2, e = n%16/8*4 + k%16/8*2 + k%2: formula f.15
+; prove MarlinWeights == k/16*(16*N) + n/64*1024 + lane*32 + n/16%4*8 + e%2*4 + e/2 with lane = n%8*4 + k%8/2, e = n%16/8*4 + k%16/8*2 + k%2: formula f.16
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MarlinWeights == k/16*(16*N) + n/64*1024 + lane*32 + n/16%4*8 + e%2*4 + e/2 with lane = n%8*4 + k%8/2, e = n%16/8*4 + k%16/8*2 + k%2: formula f.20
+; prove MarlinWeights == k/16*(16*N) + n/64*1024 + lane*32 + n/16%4*8 + e%2*4 + e/2 with lane = n%8*4 + k%8/2, e = n%16/8*4 + k%16/8*2 + k%2: formula f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

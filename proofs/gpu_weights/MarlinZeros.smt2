@@ -33,18 +33,18 @@
 (assert (not (= n.N (* k.n.N 64))))
 (check-sat)
 (pop 1)
-; prove MarlinZeros: printed f.31
+; prove MarlinZeros: printed f.34
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove MarlinZeros: printed f.39
+; prove MarlinZeros: printed f.42
 (push 1)
 (assert (< 0 64))
 (assert (not (<= 0 63)))
 (check-sat)
 (pop 1)
-; prove MarlinZeros: printed f.40
+; prove MarlinZeros: printed f.43
 (push 1)
 (assert (< 0 64))
 (assert (not (< 63 64)))
@@ -194,12 +194,12 @@
 (assert (not (= n.N (* k.n.N 64))))
 (check-sat)
 (pop 1)
-; prove MarlinZeros == g*N + s/8*8 + s%8%2*4 + s%8/2 with s = n/64*64 + n%8*8 + n%64/8: formula f.8
+; prove MarlinZeros == g*N + s/8*8 + s%8%2*4 + s%8/2 with s = n/64*64 + n%8*8 + n%64/8: formula f.9
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MarlinZeros == g*N + s/8*8 + s%8%2*4 + s%8/2 with s = n/64*64 + n%8*8 + n%64/8: formula f.13
+; prove MarlinZeros == g*N + s/8*8 + s%8%2*4 + s%8/2 with s = n/64*64 + n%8*8 + n%64/8: formula f.15
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove Scales128x4: printed f.1
+; prove Scales128x4: printed f.2
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove Scales128x4: printed f.8
+; prove Scales128x4: printed f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove Scales128x4: printed f.36
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 3))))
-(check-sat)
-(pop 1)
-; prove Scales128x4: printed f.37
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 4))
-(assert (not (< (+ (* (- 1) g.n.I.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove Scales128x4: printed f.53
+; prove Scales128x4: printed f.46
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 127))))
 (check-sat)
 (pop 1)
-; prove Scales128x4: printed f.54
+; prove Scales128x4: printed f.47
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -170,12 +154,12 @@
 (assert (not (< 0 n.I)))
 (check-sat)
 (pop 1)
-; prove Scales128x4 == (o/128*ceil(I/4) + i/4)*512 + o%32*16 + o%128/32*4 + i%4: formula f.8
+; prove Scales128x4 == (o/128*ceil(I/4) + i/4)*512 + o%32*16 + o%128/32*4 + i%4: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove Scales128x4 == (o/128*ceil(I/4) + i/4)*512 + o%32*16 + o%128/32*4 + i%4: formula f.15
+; prove Scales128x4 == (o/128*ceil(I/4) + i/4)*512 + o%32*16 + o%128/32*4 + i%4: formula f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

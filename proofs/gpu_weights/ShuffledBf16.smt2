@@ -53,30 +53,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16: printed f.37
+; prove ShuffledBf16: printed f.40
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16: printed f.45
+; prove ShuffledBf16: printed f.48
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16: printed f.46
+; prove ShuffledBf16: printed f.49
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16: printed f.61
+; prove ShuffledBf16: printed f.63
 (push 1)
 (assert (< 0 16))
 (assert (not (<= 0 15)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16: printed f.62
+; prove ShuffledBf16: printed f.64
 (push 1)
 (assert (< 0 16))
 (assert (not (< 15 16)))
@@ -241,23 +241,23 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.22
+; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.24
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.27
+; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.41
+; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.43
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.42
+; prove ShuffledBf16 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 8: formula f.44
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))

@@ -53,30 +53,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8: printed f.36
+; prove ShuffledFp8: printed f.38
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8: printed f.44
+; prove ShuffledFp8: printed f.46
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8: printed f.45
+; prove ShuffledFp8: printed f.47
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8: printed f.60
+; prove ShuffledFp8: printed f.61
 (push 1)
 (assert (< 0 16))
 (assert (not (<= 0 15)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8: printed f.61
+; prove ShuffledFp8: printed f.62
 (push 1)
 (assert (< 0 16))
 (assert (not (< 15 16)))
@@ -226,18 +226,18 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.26
+; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.28
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.40
+; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.41
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.41
+; prove ShuffledFp8 == (((n/16*(K/32) + k/32)*(32/E) + k%32/E)*16 + n%16)*E + k%E with E = 16: formula f.42
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
@@ -267,24 +267,24 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.25
+; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.27
 (push 1)
 (assert (not (< 0 2)))
-(check-sat)
-(pop 1)
-; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.40
-(push 1)
-(assert (< 0 32))
-(assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
 ; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.41
 (push 1)
 (assert (< 0 32))
+(assert (not (<= 0 31)))
+(check-sat)
+(pop 1)
+; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.42
+(push 1)
+(assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.51
+; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.52
 (push 1)
 (declare-const g.i.k.1 Int)
 (assert (<= 0 g.i.k.1))
@@ -292,7 +292,7 @@
 (assert (not (<= 0 (* 16 g.i.k.1))))
 (check-sat)
 (pop 1)
-; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.52
+; prove ShuffledFp8 aligns k%16 to 16 bytes of f8: aligned f.53
 (push 1)
 (declare-const g.i.k.1 Int)
 (assert (<= 0 g.i.k.1))

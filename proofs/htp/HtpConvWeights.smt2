@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights: printed f.1
+; prove HtpConvWeights: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights: printed f.36
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.I.0) 31))))
-(check-sat)
-(pop 1)
-; prove HtpConvWeights: printed f.37
-(push 1)
-(declare-const g.n.I.0 Int)
-(assert (<= 0 g.n.I.0))
-(assert (< g.n.I.0 32))
-(assert (not (< (+ (* (- 1) g.n.I.0) 31) 32)))
-(check-sat)
-(pop 1)
-; prove HtpConvWeights: printed f.52
+; prove HtpConvWeights: printed f.46
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.O.0) 31))))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights: printed f.53
+; prove HtpConvWeights: printed f.47
 (push 1)
 (declare-const g.n.O.0 Int)
 (assert (<= 0 g.n.O.0))
@@ -203,32 +187,32 @@
 (assert (not (< 0 n.I)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.1
+; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.20
+; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.25
+; prove HtpConvWeights == (((o/32*ceil(I/32) + i/32)*H + h)*W + w)*1024 + i%32/4*128 + o%32*4 + i%4: formula f.28
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.1
+; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.20
+; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.25
+; prove HtpConvWeights keeps o%32, i%4 contiguous: contiguous f.28
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
@@ -254,22 +238,22 @@
 (assert (not (< (* 4 g.i.i.1) 32)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.1
+; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.20
+; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.22
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.25
+; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.28
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.41
+; prove HtpConvWeights aligns i%32/4, o%32, i%4 to 1024 bytes of u8: aligned f.42
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

@@ -8,67 +8,19 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton: printed f.1
+; prove HtpPlainFloat16Crouton: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton: printed f.8
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.15
+; prove HtpPlainFloat16Crouton: printed f.22
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton: printed f.60
+; prove HtpPlainFloat16Crouton: printed f.56
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.61
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.75
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.76
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.90
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove HtpPlainFloat16Crouton: printed f.91
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
+(assert (not (< 0 4)))
 (check-sat)
 (pop 1)
 ; prove HtpPlainFloat16Crouton: shape f.1
@@ -249,27 +201,27 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.1
+; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.8
+; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.15
+; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.28
+; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.32
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.65
+; prove HtpPlainFloat16Crouton aligns h%8, w%4/2, d%32, w%2 to 2048 bytes of f16: aligned f.67
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

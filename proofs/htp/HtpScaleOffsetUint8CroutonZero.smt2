@@ -8,62 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.1
+; prove HtpScaleOffsetUint8CroutonZero: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.14
+; prove HtpScaleOffsetUint8CroutonZero: printed f.16
 (push 1)
 (assert (not (< 0 32)))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.43
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.44
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.58
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.59
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.73
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove HtpScaleOffsetUint8CroutonZero: printed f.74
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
 (check-sat)
 (pop 1)
 ; prove HtpScaleOffsetUint8CroutonZero: shape f.1
@@ -639,12 +591,12 @@
 (assert (not (= code z)))
 (check-sat)
 (pop 1)
-; prove HtpScaleOffsetUint8CroutonZero == HtpScaleOffsetUint8Crouton: equal f.1
+; prove HtpScaleOffsetUint8CroutonZero == HtpScaleOffsetUint8Crouton: equal f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove HtpScaleOffsetUint8CroutonZero == HtpScaleOffsetUint8Crouton: equal f.14
+; prove HtpScaleOffsetUint8CroutonZero == HtpScaleOffsetUint8Crouton: equal f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

@@ -8,67 +8,19 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout: printed f.1
+; prove R4Crouton2Layout: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout: printed f.8
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.15
+; prove R4Crouton2Layout: printed f.22
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout: printed f.60
+; prove R4Crouton2Layout: printed f.56
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.61
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.75
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.76
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.90
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2Layout: printed f.91
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
+(assert (not (< 0 4)))
 (check-sat)
 (pop 1)
 ; prove R4Crouton2Layout: shape f.1
@@ -249,47 +201,47 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.1
+; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.8
+; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.15
+; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.28
+; prove R4Crouton2Layout == (((b*ceil(H/8) + h/8)*ceil(W/4) + w/4)*ceil(D/32) + d/32)*1024 + h%8*128 + w%4/2*64 + d%32*2 + w%2: formula f.32
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.1
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.8
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.15
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.28
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.32
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.63
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.65
 (push 1)
 (declare-const g.i.w.1 Int)
 (assert (<= 0 g.i.w.1))
@@ -297,7 +249,7 @@
 (assert (not (<= 0 (* 2 g.i.w.1))))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.64
+; prove R4Crouton2Layout keeps d%32, w%2 contiguous: contiguous f.66
 (push 1)
 (declare-const g.i.w.1 Int)
 (assert (<= 0 g.i.w.1))
@@ -310,27 +262,27 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.1
+; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.8
+; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.15
+; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.28
+; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.32
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.65
+; prove R4Crouton2Layout aligns h%8, w%4/2, d%32, w%2 to 1024 bytes of u8: aligned f.67
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

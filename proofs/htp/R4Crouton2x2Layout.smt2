@@ -8,62 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout: printed f.1
-(push 1)
-(assert (not (< 0 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.14
+; prove R4Crouton2x2Layout: printed f.26
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout: printed f.71
+; prove R4Crouton2x2Layout: printed f.54
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.72
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.86
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.87
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.101
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout: printed f.102
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
+(assert (not (< 0 8)))
 (check-sat)
 (pop 1)
 ; prove R4Crouton2x2Layout: shape f.1
@@ -244,52 +196,44 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.1
+; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.14
+; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.21
+; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.26
+; prove R4Crouton2x2Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8/2*512 + w%8/2*128 + d%32*4 + h%2*2 + w%2: formula f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.1
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.14
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.21
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.26
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.30
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.75
-(push 1)
-(declare-const g.i.h.1 Int)
-(assert (<= 0 g.i.h.1))
-(assert (< g.i.h.1 4))
-(assert (not (<= 0 (* 2 g.i.h.1))))
 (check-sat)
 (pop 1)
 ; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.76
@@ -297,10 +241,18 @@
 (declare-const g.i.h.1 Int)
 (assert (<= 0 g.i.h.1))
 (assert (< g.i.h.1 4))
+(assert (not (<= 0 (* 2 g.i.h.1))))
+(check-sat)
+(pop 1)
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.77
+(push 1)
+(declare-const g.i.h.1 Int)
+(assert (<= 0 g.i.h.1))
+(assert (< g.i.h.1 4))
 (assert (not (< (* 2 g.i.h.1) 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.84
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.85
 (push 1)
 (declare-const g.i.w.1 Int)
 (assert (<= 0 g.i.w.1))
@@ -308,7 +260,7 @@
 (assert (not (<= 0 (* 2 g.i.w.1))))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.85
+; prove R4Crouton2x2Layout keeps h%2, w%2 contiguous: contiguous f.86
 (push 1)
 (declare-const g.i.w.1 Int)
 (assert (<= 0 g.i.w.1))
@@ -321,27 +273,27 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.1
+; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.14
+; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.21
+; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.26
+; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.77
+; prove R4Crouton2x2Layout aligns h%8/2, w%8/2, d%32, h%2, w%2 to 2048 bytes of u8: aligned f.78
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

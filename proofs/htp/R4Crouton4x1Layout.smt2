@@ -8,62 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout: printed f.1
+; prove R4Crouton4x1Layout: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout: printed f.14
+; prove R4Crouton4x1Layout: printed f.24
 (push 1)
 (assert (not (< 0 32)))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.49
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.50
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.64
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.65
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.79
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove R4Crouton4x1Layout: printed f.80
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
 (check-sat)
 (pop 1)
 ; prove R4Crouton4x1Layout: shape f.1
@@ -249,42 +201,42 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.1
+; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.14
+; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.27
+; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.32
+; prove R4Crouton4x1Layout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8/4*128 + d%32*4 + w%4: formula f.36
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.1
+; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.14
+; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.27
+; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.32
+; prove R4Crouton4x1Layout keeps d%32, w%4 contiguous: contiguous f.36
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
@@ -310,27 +262,27 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.1
+; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.14
+; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.27
+; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.32
+; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.36
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.59
+; prove R4Crouton4x1Layout aligns h%8, w%8/4, d%32, w%4 to 2048 bytes of u8: aligned f.62
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

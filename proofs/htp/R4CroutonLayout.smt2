@@ -8,62 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout: printed f.1
+; prove R4CroutonLayout: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout: printed f.14
+; prove R4CroutonLayout: printed f.16
 (push 1)
 (assert (not (< 0 32)))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.43
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.44
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.58
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.59
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.73
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove R4CroutonLayout: printed f.74
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
 (check-sat)
 (pop 1)
 ; prove R4CroutonLayout: shape f.1
@@ -219,22 +171,22 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8*32 + d%32: formula f.1
+; prove R4CroutonLayout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8*32 + d%32: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8*32 + d%32: formula f.14
+; prove R4CroutonLayout == (((b*ceil(H/8) + h/8)*ceil(W/8) + w/8)*ceil(D/32) + d/32)*2048 + h%8*256 + w%8*32 + d%32: formula f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout keeps h%8, w%8, d%32 contiguous: contiguous f.1
+; prove R4CroutonLayout keeps h%8, w%8, d%32 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout keeps h%8, w%8, d%32 contiguous: contiguous f.14
+; prove R4CroutonLayout keeps h%8, w%8, d%32 contiguous: contiguous f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
@@ -244,17 +196,17 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.1
+; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.14
+; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.53
+; prove R4CroutonLayout aligns h%8, w%8, d%32 to 2048 bytes of u8: aligned f.54
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
@@ -422,26 +374,26 @@
 (assert (not (<= r.2 16)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.31
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.32
 (push 1)
 (declare-const n.D Int)
 (assert (<= 1 n.D))
 (assert (not (< 0 n.D)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.32
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.33
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.35
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.36
 (push 1)
 (declare-const r.2 Int)
 (assert (< 0 r.2))
 (assert (not (<= 0 r.2)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.37
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.38
 (push 1)
 (declare-const n.B Int)
 (declare-const r.0 Int)
@@ -451,12 +403,12 @@
 (assert (not (<= (mul (mul (mul n.B r.0) r.1) r.2) 524288)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.39
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.42
 (push 1)
 (assert (not (<= 0 8)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.41
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.44
 (push 1)
 (declare-const n.B Int)
 (declare-const r.0 Int)
@@ -466,7 +418,7 @@
 (assert (not (<= (* (mul (mul (mul n.B r.0) r.1) r.2) 8) 4194304)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.44
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.50
 (push 1)
 (declare-const n.B Int)
 (declare-const r.0 Int)
@@ -476,12 +428,12 @@
 (assert (not (<= (* (* (mul (mul (mul n.B r.0) r.1) r.2) 8) 8) 33554432)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.46
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.56
 (push 1)
 (assert (not (<= 0 32)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.48
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.58
 (push 1)
 (declare-const n.B Int)
 (declare-const r.0 Int)
@@ -491,7 +443,7 @@
 (assert (not (<= (* (* (* (mul (mul (mul n.B r.0) r.1) r.2) 8) 8) 32) 1073741824)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.49
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.59
 (push 1)
 (declare-const size Int)
 (declare-const n.B Int)
@@ -503,7 +455,7 @@
 (assert (not (<= size 1073741824)))
 (check-sat)
 (pop 1)
-; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.50
+; prove R4CroutonLayout fits int32 where B <= 8, H <= 512, W <= 512, D <= 512: fits f.60
 (push 1)
 (declare-const size Int)
 (assert (<= size 1073741824))

@@ -8,46 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout: printed f.1
+; prove R4Depth32MemoryLayout: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout: printed f.8
+; prove R4Depth32MemoryLayout: printed f.10
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove R4Depth32MemoryLayout: printed f.31
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove R4Depth32MemoryLayout: printed f.32
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
-(check-sat)
-(pop 1)
-; prove R4Depth32MemoryLayout: printed f.47
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove R4Depth32MemoryLayout: printed f.48
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove R4Depth32MemoryLayout: shape f.1
@@ -193,22 +161,22 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout == ((b*H + h)*ceil(D/32) + d/32)*ceil(W/4)*128 + w/4*128 + w%4*32 + d%32: formula f.1
+; prove R4Depth32MemoryLayout == ((b*H + h)*ceil(D/32) + d/32)*ceil(W/4)*128 + w/4*128 + w%4*32 + d%32: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout == ((b*H + h)*ceil(D/32) + d/32)*ceil(W/4)*128 + w/4*128 + w%4*32 + d%32: formula f.8
+; prove R4Depth32MemoryLayout == ((b*H + h)*ceil(D/32) + d/32)*ceil(W/4)*128 + w/4*128 + w%4*32 + d%32: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout keeps w%4, d%32 contiguous: contiguous f.1
+; prove R4Depth32MemoryLayout keeps w%4, d%32 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout keeps w%4, d%32 contiguous: contiguous f.8
+; prove R4Depth32MemoryLayout keeps w%4, d%32 contiguous: contiguous f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -218,17 +186,17 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.1
+; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.8
+; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.44
+; prove R4Depth32MemoryLayout aligns w%4, d%32 to 128 bytes of u8: aligned f.45
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

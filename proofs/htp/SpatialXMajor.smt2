@@ -8,67 +8,19 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor: printed f.1
+; prove SpatialXMajor: printed f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor: printed f.8
-(push 1)
-(assert (not (< 0 8)))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.15
+; prove SpatialXMajor: printed f.22
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor: printed f.49
+; prove SpatialXMajor: printed f.47
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 3))))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.50
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 4))
-(assert (not (< (+ (* (- 1) g.n.H.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.65
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.66
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.80
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove SpatialXMajor: printed f.81
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
+(assert (not (< 0 8)))
 (check-sat)
 (pop 1)
 ; prove SpatialXMajor: shape f.1
@@ -249,27 +201,27 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.1
+; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.8
+; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.10
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.15
+; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.18
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.32
+; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.36
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.60
+; prove SpatialXMajor aligns h%4, w%8/4, d%32, w%4 to 1024 bytes of u8: aligned f.62
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

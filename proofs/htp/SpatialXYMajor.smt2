@@ -8,62 +8,14 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor: printed f.1
-(push 1)
-(assert (not (< 0 8)))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.14
+; prove SpatialXYMajor: printed f.26
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor: printed f.71
+; prove SpatialXYMajor: printed f.54
 (push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 7))))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.72
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 8))
-(assert (not (< (+ (* (- 1) g.n.H.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.86
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 7))))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.87
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 8))
-(assert (not (< (+ (* (- 1) g.n.W.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.101
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.D.0) 31))))
-(check-sat)
-(pop 1)
-; prove SpatialXYMajor: printed f.102
-(push 1)
-(declare-const g.n.D.0 Int)
-(assert (<= 0 g.n.D.0))
-(assert (< g.n.D.0 32))
-(assert (not (< (+ (* (- 1) g.n.D.0) 31) 32)))
+(assert (not (< 0 8)))
 (check-sat)
 (pop 1)
 ; prove SpatialXYMajor: shape f.1
@@ -244,22 +196,22 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.1
+; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.14
+; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.16
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.21
+; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.26
+; prove SpatialXYMajor == R4Crouton2x2Layout: equal f.30
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

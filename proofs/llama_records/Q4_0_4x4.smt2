@@ -570,30 +570,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x4: p1.printed f.40
+; prove Q4_0_4x4: p1.printed f.42
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x4: p1.printed f.48
+; prove Q4_0_4x4: p1.printed f.50
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x4: p1.printed f.49
+; prove Q4_0_4x4: p1.printed f.51
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x4: p1.printed f.64
+; prove Q4_0_4x4: p1.printed f.65
 (push 1)
 (assert (< 0 4))
 (assert (not (<= 0 3)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x4: p1.printed f.65
+; prove Q4_0_4x4: p1.printed f.66
 (push 1)
 (assert (< 0 4))
 (assert (not (< 3 4)))

@@ -570,30 +570,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x8: p1.printed f.41
+; prove Q4_0_4x8: p1.printed f.44
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x8: p1.printed f.49
+; prove Q4_0_4x8: p1.printed f.52
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x8: p1.printed f.50
+; prove Q4_0_4x8: p1.printed f.53
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x8: p1.printed f.65
+; prove Q4_0_4x8: p1.printed f.67
 (push 1)
 (assert (< 0 4))
 (assert (not (<= 0 3)))
 (check-sat)
 (pop 1)
-; prove Q4_0_4x8: p1.printed f.66
+; prove Q4_0_4x8: p1.printed f.68
 (push 1)
 (assert (< 0 4))
 (assert (not (< 3 4)))

@@ -16945,30 +16945,30 @@
 (assert (not (= n.K (* k.n.K 256))))
 (check-sat)
 (pop 1)
-; prove Q4_K_8x8: p8.printed f.45
+; prove Q4_K_8x8: p8.printed f.48
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q4_K_8x8: p8.printed f.53
+; prove Q4_K_8x8: p8.printed f.56
 (push 1)
 (assert (< 0 256))
 (assert (not (<= 0 255)))
 (check-sat)
 (pop 1)
-; prove Q4_K_8x8: p8.printed f.54
+; prove Q4_K_8x8: p8.printed f.57
 (push 1)
 (assert (< 0 256))
 (assert (not (< 255 256)))
 (check-sat)
 (pop 1)
-; prove Q4_K_8x8: p8.printed f.69
+; prove Q4_K_8x8: p8.printed f.71
 (push 1)
 (assert (< 0 8))
 (assert (not (<= 0 7)))
 (check-sat)
 (pop 1)
-; prove Q4_K_8x8: p8.printed f.70
+; prove Q4_K_8x8: p8.printed f.72
 (push 1)
 (assert (< 0 8))
 (assert (not (< 7 8)))

@@ -570,30 +570,30 @@
 (assert (not (= n.K (* k.n.K 32))))
 (check-sat)
 (pop 1)
-; prove Q8_0_4x4: p1.printed f.36
+; prove Q8_0_4x4: p1.printed f.38
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove Q8_0_4x4: p1.printed f.44
+; prove Q8_0_4x4: p1.printed f.46
 (push 1)
 (assert (< 0 32))
 (assert (not (<= 0 31)))
 (check-sat)
 (pop 1)
-; prove Q8_0_4x4: p1.printed f.45
+; prove Q8_0_4x4: p1.printed f.47
 (push 1)
 (assert (< 0 32))
 (assert (not (< 31 32)))
 (check-sat)
 (pop 1)
-; prove Q8_0_4x4: p1.printed f.60
+; prove Q8_0_4x4: p1.printed f.61
 (push 1)
 (assert (< 0 4))
 (assert (not (<= 0 3)))
 (check-sat)
 (pop 1)
-; prove Q8_0_4x4: p1.printed f.61
+; prove Q8_0_4x4: p1.printed f.62
 (push 1)
 (assert (< 0 4))
 (assert (not (< 3 4)))

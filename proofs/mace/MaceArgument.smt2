@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MaceArgument: printed f.1
+; prove MaceArgument: printed f.2
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove MaceArgument: printed f.18
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove MaceArgument: printed f.19
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove MaceArgument: shape f.1
@@ -143,12 +127,12 @@
 (assert (not (= s.v0 0)))
 (check-sat)
 (pop 1)
-; prove MaceArgument == w: formula f.1
+; prove MaceArgument == w: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceArgument keeps w contiguous: contiguous f.1
+; prove MaceArgument keeps w contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -158,7 +142,7 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove MaceArgument aligns w%4 to 16 bytes of f32: aligned f.1
+; prove MaceArgument aligns w%4 to 16 bytes of f32: aligned f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

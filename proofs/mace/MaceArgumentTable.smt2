@@ -112,7 +112,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceArgumentTable: alike f.1
+; prove MaceArgumentTable: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -253,7 +253,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceArgumentTable inverts MaceArgument: alike f.1
+; prove MaceArgumentTable inverts MaceArgument: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

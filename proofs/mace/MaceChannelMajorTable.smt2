@@ -116,7 +116,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceChannelMajorTable: alike f.1
+; prove MaceChannelMajorTable: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -277,7 +277,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceChannelMajorTable inverts MaceChannelMajor: alike f.1
+; prove MaceChannelMajorTable inverts MaceChannelMajor: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -315,7 +315,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceChannelMajorTable inverts MaceChannelMajor: room f.1
+; prove MaceChannelMajorTable inverts MaceChannelMajor: room f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,7 +8,7 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MaceConvolutionFilter: printed f.1
+; prove MaceConvolutionFilter: printed f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -147,12 +147,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove MaceConvolutionFilter == (((o/4*H + h)*W + w)*I + i)*4 + o%4: formula f.1
+; prove MaceConvolutionFilter == (((o/4*H + h)*W + w)*I + i)*4 + o%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceConvolutionFilter keeps o%4 contiguous: contiguous f.1
+; prove MaceConvolutionFilter keeps o%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -162,7 +162,7 @@
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove MaceConvolutionFilter == [o/4, (h, w, i), o%4]: equal f.1
+; prove MaceConvolutionFilter == [o/4, (h, w, i), o%4]: equal f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

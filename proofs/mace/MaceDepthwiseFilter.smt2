@@ -13,7 +13,7 @@
 (assert (not (= 1 1)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter: printed f.1
+; prove MaceDepthwiseFilter: printed f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -152,12 +152,12 @@
 (assert (not (< 0 n.W)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.1
+; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.14
+; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.15
 (push 1)
 (declare-const n.M Int)
 (declare-const n.I Int)
@@ -183,7 +183,7 @@
 (assert (not (< i.m 1)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.17
+; prove MaceDepthwiseFilter == (((i/4*M + m)*H + h)*W + w)*4 + i%4: formula f.18
 (push 1)
 (declare-const i.m Int)
 (declare-const n.M Int)
@@ -211,12 +211,12 @@
 (assert (not (= i.m 0)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.1
+; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.14
+; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.15
 (push 1)
 (declare-const n.M Int)
 (declare-const n.I Int)
@@ -242,7 +242,7 @@
 (assert (not (< i.m 1)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.17
+; prove MaceDepthwiseFilter keeps i%4 contiguous: contiguous f.18
 (push 1)
 (declare-const i.m Int)
 (declare-const n.M Int)

@@ -136,7 +136,7 @@
 (assert (not (= i.m 0)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilterTable where M == 1: alike f.2
+; prove MaceDepthwiseFilterTable where M == 1: alike f.3
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -323,7 +323,7 @@
 (assert (not (= i.m 0)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilterTable inverts MaceDepthwiseFilter: alike f.2
+; prove MaceDepthwiseFilterTable inverts MaceDepthwiseFilter: alike f.3
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -359,7 +359,7 @@
 (assert (not (< 0 n.W)))
 (check-sat)
 (pop 1)
-; prove MaceDepthwiseFilterTable inverts MaceDepthwiseFilter: room f.1
+; prove MaceDepthwiseFilterTable inverts MaceDepthwiseFilter: room f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajor: printed f.1
+; prove MaceHeightMajor: printed f.2
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove MaceHeightMajor: printed f.18
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.H.0) 3))))
-(check-sat)
-(pop 1)
-; prove MaceHeightMajor: printed f.19
-(push 1)
-(declare-const g.n.H.0 Int)
-(assert (<= 0 g.n.H.0))
-(assert (< g.n.H.0 4))
-(assert (not (< (+ (* (- 1) g.n.H.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove MaceHeightMajor: shape f.1
@@ -147,12 +131,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajor == ((n*ceil(H/4) + h/4)*(C*W) + c*W + w)*4 + h%4: formula f.1
+; prove MaceHeightMajor == ((n*ceil(H/4) + h/4)*(C*W) + c*W + w)*4 + h%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajor keeps h%4 contiguous: contiguous f.1
+; prove MaceHeightMajor keeps h%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

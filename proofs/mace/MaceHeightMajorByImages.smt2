@@ -116,7 +116,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajorByImages: alike f.1
+; prove MaceHeightMajorByImages: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

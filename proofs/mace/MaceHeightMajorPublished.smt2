@@ -109,7 +109,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajorPublished where N == H: alike f.1
+; prove MaceHeightMajorPublished where N == H: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

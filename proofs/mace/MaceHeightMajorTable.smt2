@@ -116,7 +116,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajorTable: alike f.1
+; prove MaceHeightMajorTable: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -277,7 +277,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceHeightMajorTable inverts MaceHeightMajor: alike f.1
+; prove MaceHeightMajorTable inverts MaceHeightMajor: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

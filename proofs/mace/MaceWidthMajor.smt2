@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajor: printed f.1
+; prove MaceWidthMajor: printed f.2
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove MaceWidthMajor: printed f.19
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 3))))
-(check-sat)
-(pop 1)
-; prove MaceWidthMajor: printed f.20
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 4))
-(assert (not (< (+ (* (- 1) g.n.W.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove MaceWidthMajor: shape f.1
@@ -147,12 +131,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajor == ((n*H + h)*(C*ceil(W/4)) + c*ceil(W/4) + w/4)*4 + w%4: formula f.1
+; prove MaceWidthMajor == ((n*H + h)*(C*ceil(W/4)) + c*ceil(W/4) + w/4)*4 + w%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajor keeps w%4 contiguous: contiguous f.1
+; prove MaceWidthMajor keeps w%4 contiguous: contiguous f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -145,7 +145,7 @@
 (assert (not (= i.w 0)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: alike f.3
+; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: alike f.4
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -186,7 +186,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.2
+; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.3
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -116,7 +116,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorTable: alike f.1
+; prove MaceWidthMajorTable: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -277,7 +277,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorTable inverts MaceWidthMajor: alike f.1
+; prove MaceWidthMajorTable inverts MaceWidthMajor: alike f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
@@ -315,7 +315,7 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorTable inverts MaceWidthMajor: room f.1
+; prove MaceWidthMajorTable inverts MaceWidthMajor: room f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

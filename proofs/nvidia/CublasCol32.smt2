@@ -8,7 +8,7 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove CublasCol32: printed f.1
+; prove CublasCol32: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
@@ -119,7 +119,7 @@
 (assert (not (< 0 n.M)))
 (check-sat)
 (pop 1)
-; prove CublasCol32 == n/32*(32*M) + m*32 + n%32: formula f.1
+; prove CublasCol32 == n/32*(32*M) + m*32 + n%32: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4: printed f.1
+; prove CublasCol32_2R_4R4: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4: printed f.52
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 31))))
-(check-sat)
-(pop 1)
-; prove CublasCol32_2R_4R4: printed f.53
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 32))
-(assert (not (< (+ (* (- 1) g.n.M.0) 31) 32)))
-(check-sat)
-(pop 1)
-; prove CublasCol32_2R_4R4: printed f.68
+; prove CublasCol32_2R_4R4: printed f.60
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.N.0) 31))))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4: printed f.69
+; prove CublasCol32_2R_4R4: printed f.61
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -175,17 +159,17 @@
 (assert (not (< 0 n.M)))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.1
+; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.20
+; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.22
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.25
+; prove CublasCol32_2R_4R4 == (n/32*ceil(M/32) + m/32)*1024 + ((m%32%8/2*4 + m%32/8)*2 + m%32%2)*32 + n%32: formula f.28
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C: printed f.1
+; prove CublasCol4_4R2_8C: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C: printed f.8
+; prove CublasCol4_4R2_8C: printed f.51
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C: printed f.56
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.M.0) 7))))
-(check-sat)
-(pop 1)
-; prove CublasCol4_4R2_8C: printed f.57
-(push 1)
-(declare-const g.n.M.0 Int)
-(assert (<= 0 g.n.M.0))
-(assert (< g.n.M.0 8))
-(assert (not (< (+ (* (- 1) g.n.M.0) 7) 8)))
-(check-sat)
-(pop 1)
-; prove CublasCol4_4R2_8C: printed f.73
+; prove CublasCol4_4R2_8C: printed f.65
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.N.0) 31))))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C: printed f.74
+; prove CublasCol4_4R2_8C: printed f.66
 (push 1)
 (declare-const g.n.N.0 Int)
 (assert (<= 0 g.n.N.0))
@@ -180,17 +164,17 @@
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.8
+; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.10
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.15
+; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.18
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.20
+; prove CublasCol4_4R2_8C == n/32*(32*Mp) + ((m >> 3 << 3) + ((m & 1) << 2) + ((n & 31) >> 3) << 5) + (n%8/4*4 + ((m & 7) >> 1) << 2) + (n & 3) with Mp = roundup(M, 8): formula f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TrtCDHW32: printed f.1
+; prove TrtCDHW32: printed f.2
 (push 1)
 (assert (not (< 0 32)))
-(check-sat)
-(pop 1)
-; prove TrtCDHW32: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 31))))
-(check-sat)
-(pop 1)
-; prove TrtCDHW32: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 32))
-(assert (not (< (+ (* (- 1) g.n.C.0) 31) 32)))
 (check-sat)
 (pop 1)
 ; prove TrtCDHW32: shape f.1
@@ -161,7 +145,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove TrtCDHW32 == ((((n*((C + 31)/32) + c/32)*D + d)*H + h)*W + w)*32 + c%32: formula f.1
+; prove TrtCDHW32 == ((((n*((C + 31)/32) + c/32)*D + d)*H + h)*W + w)*32 + c%32: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TrtCHW2: printed f.1
+; prove TrtCHW2: printed f.2
 (push 1)
 (assert (not (< 0 2)))
-(check-sat)
-(pop 1)
-; prove TrtCHW2: printed f.21
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 2))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 1))))
-(check-sat)
-(pop 1)
-; prove TrtCHW2: printed f.22
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 2))
-(assert (not (< (+ (* (- 1) g.n.C.0) 1) 2)))
 (check-sat)
 (pop 1)
 ; prove TrtCHW2: shape f.1
@@ -147,7 +131,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove TrtCHW2 == (((n*((C + 1)/2) + c/2)*H + h)*W + w)*2 + c%2: formula f.1
+; prove TrtCHW2 == (((n*((C + 1)/2) + c/2)*H + h)*W + w)*2 + c%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TrtCHW4: printed f.1
+; prove TrtCHW4: printed f.2
 (push 1)
 (assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove TrtCHW4: printed f.18
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 3))))
-(check-sat)
-(pop 1)
-; prove TrtCHW4: printed f.19
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 4))
-(assert (not (< (+ (* (- 1) g.n.C.0) 3) 4)))
 (check-sat)
 (pop 1)
 ; prove TrtCHW4: shape f.1
@@ -147,7 +131,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove TrtCHW4 == (((n*((C + 3)/4) + c/4)*H + h)*W + w)*4 + c%4: formula f.1
+; prove TrtCHW4 == (((n*((C + 3)/4) + c/4)*H + h)*W + w)*4 + c%4: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

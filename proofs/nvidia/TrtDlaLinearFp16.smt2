@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TrtDlaLinearFp16: printed f.1
+; prove TrtDlaLinearFp16: printed f.6
 (push 1)
 (assert (not (< 0 32)))
-(check-sat)
-(pop 1)
-; prove TrtDlaLinearFp16: printed f.12
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 32))
-(assert (not (<= 0 (+ (* (- 1) g.n.W.0) 31))))
-(check-sat)
-(pop 1)
-; prove TrtDlaLinearFp16: printed f.13
-(push 1)
-(declare-const g.n.W.0 Int)
-(assert (<= 0 g.n.W.0))
-(assert (< g.n.W.0 32))
-(assert (not (< (+ (* (- 1) g.n.W.0) 31) 32)))
 (check-sat)
 (pop 1)
 ; prove TrtDlaLinearFp16: shape f.1
@@ -156,7 +140,7 @@
 (assert (not (< 0 n.C)))
 (check-sat)
 (pop 1)
-; prove TrtDlaLinearFp16 == ((n*C + c)*H + h)*((W + 31)/32*32) + w: formula f.1
+; prove TrtDlaLinearFp16 == ((n*C + c)*H + h)*((W + 31)/32*32) + w: formula f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)

@@ -8,25 +8,9 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove TrtHWC8: printed f.1
+; prove TrtHWC8: printed f.6
 (push 1)
 (assert (not (< 0 8)))
-(check-sat)
-(pop 1)
-; prove TrtHWC8: printed f.12
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 8))
-(assert (not (<= 0 (+ (* (- 1) g.n.C.0) 7))))
-(check-sat)
-(pop 1)
-; prove TrtHWC8: printed f.13
-(push 1)
-(declare-const g.n.C.0 Int)
-(assert (<= 0 g.n.C.0))
-(assert (< g.n.C.0 8))
-(assert (not (< (+ (* (- 1) g.n.C.0) 7) 8)))
 (check-sat)
 (pop 1)
 ; prove TrtHWC8: shape f.1
@@ -156,12 +140,12 @@
 (assert (not (< 0 n.H)))
 (check-sat)
 (pop 1)
-; prove TrtHWC8 == ((n*H + h)*W + w)*((C + 7)/8*8) + c: formula f.1
+; prove TrtHWC8 == ((n*H + h)*W + w)*((C + 7)/8*8) + c: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove TrtHWC8 aligns c%8 to 16 bytes of f16: aligned f.1
+; prove TrtHWC8 aligns c%8 to 16 bytes of f16: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

@@ -34,18 +34,18 @@
 (assert (not (<= 8 8)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps: fits f.11
+; prove MmaA2x2Warps: fits f.9
 (push 1)
 (assert (not (<= 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps: fits f.13
+; prove MmaA2x2Warps: fits f.11
 (push 1)
 (assert (<= (* (* 4 32) 8) (* 128 8)))
 (assert (not (<= (* (* 4 32) 8) 1024)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps: fits f.14
+; prove MmaA2x2Warps: fits f.12
 (push 1)
 (declare-const size Int)
 (assert (= size (* (* 4 32) 8)))
@@ -53,7 +53,7 @@
 (assert (not (<= size 1024)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps: fits f.15
+; prove MmaA2x2Warps: fits f.13
 (push 1)
 (declare-const size Int)
 (assert (<= size 1024))
@@ -154,17 +154,17 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.1
+; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.6
+; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.8
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.17
+; prove MmaA2x2Warps == (warps*32 + lane)*8 + reg with warps = r/16*2 + warp, lane = r%8*4 + c%8/2, reg = c/8*4 + r%16/8*2 + c%2: formula f.20
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

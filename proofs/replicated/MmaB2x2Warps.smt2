@@ -29,13 +29,13 @@
 (assert (not (<= (* 4 32) 128)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps: fits f.11
+; prove MmaB2x2Warps: fits f.9
 (push 1)
 (assert (<= (* (* 4 32) 4) (* 128 4)))
 (assert (not (<= (* (* 4 32) 4) 512)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps: fits f.12
+; prove MmaB2x2Warps: fits f.10
 (push 1)
 (declare-const size Int)
 (assert (= size (* (* 4 32) 4)))
@@ -43,7 +43,7 @@
 (assert (not (<= size 512)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps: fits f.13
+; prove MmaB2x2Warps: fits f.11
 (push 1)
 (declare-const size Int)
 (assert (<= size 512))
@@ -134,17 +134,17 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.1
+; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.8
+; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.10
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.13
+; prove MmaB2x2Warps == (warps*32 + lane)*4 + reg with warps = warp*2 + n/8, lane = n%8*4 + k%8/2, reg = k/8*2 + k%2: formula f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

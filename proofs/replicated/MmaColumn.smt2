@@ -113,12 +113,12 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MmaColumn == lane*2 + reg with lane = rows*4 + c/2, reg = c%2: formula f.1
+; prove MmaColumn == lane*2 + reg with lane = rows*4 + c/2, reg = c%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove MmaColumn == triton "#ttg.linear<{register = [[1]], lane = [[2], [4], [0], [0], [0]]}>": equal f.1
+; prove MmaColumn == triton "#ttg.linear<{register = [[1]], lane = [[2], [4], [0], [0], [0]]}>": equal f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -113,12 +113,12 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MmaRow == lane*2 + reg with lane = r%8*4 + quad, reg = r/8: formula f.1
+; prove MmaRow == lane*2 + reg with lane = r%8*4 + quad, reg = r/8: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove MmaRow == triton "#ttg.linear<{register = [[8]], lane = [[0], [0], [1], [2], [4]]}>": equal f.1
+; prove MmaRow == triton "#ttg.linear<{register = [[8]], lane = [[0], [0], [1], [2], [4]]}>": equal f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)

@@ -34,18 +34,18 @@
 (assert (not (<= 2 2)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow: fits f.11
+; prove WgmmaRow: fits f.9
 (push 1)
 (assert (not (<= 0 2)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow: fits f.13
+; prove WgmmaRow: fits f.11
 (push 1)
 (assert (<= (* (* 4 32) 2) (* 128 2)))
 (assert (not (<= (* (* 4 32) 2) 256)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow: fits f.14
+; prove WgmmaRow: fits f.12
 (push 1)
 (declare-const size Int)
 (assert (= size (* (* 4 32) 2)))
@@ -53,7 +53,7 @@
 (assert (not (<= size 256)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow: fits f.15
+; prove WgmmaRow: fits f.13
 (push 1)
 (declare-const size Int)
 (assert (<= size 256))
@@ -144,12 +144,12 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow == thread*2 + reg with thread = r/16*32 + r%8*4 + quad, reg = r%16/8: formula f.1
+; prove WgmmaRow == thread*2 + reg with thread = r/16*32 + r%8*4 + quad, reg = r%16/8: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove WgmmaRow == thread*2 + reg with thread = r/16*32 + r%8*4 + quad, reg = r%16/8: formula f.6
+; prove WgmmaRow == thread*2 + reg with thread = r/16*32 + r%8*4 + quad, reg = r%16/8: formula f.8
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -8,12 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove Swizzle128: printed f.1
+; prove Swizzle128: printed f.2
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove Swizzle128: printed f.48
+; prove Swizzle128: printed f.46
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -21,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.A.0) 127))))
 (check-sat)
 (pop 1)
-; prove Swizzle128: printed f.49
+; prove Swizzle128: printed f.47
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -218,18 +218,18 @@
 (assert (not (= t.16 (- (+ g.q.s.v0.3.2 g.s.v0.3) (* u.16 2)))))
 (check-sat)
 (pop 1)
-; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.1
+; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.2
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.8
+; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.10
 (push 1)
-(assert (not (< 0 2)))
+(assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.13
+; prove Swizzle128 == [a/128, a%128/16 ^ a/128%8, a%16]: equal f.16
 (push 1)
-(assert (not (< 0 8)))
+(assert (not (< 0 2)))
 (check-sat)
 (pop 1)

@@ -8,12 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove Swizzle32: printed f.1
+; prove Swizzle32: printed f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove Swizzle32: printed f.37
+; prove Swizzle32: printed f.36
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -21,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.A.0) 31))))
 (check-sat)
 (pop 1)
-; prove Swizzle32: printed f.38
+; prove Swizzle32: printed f.37
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -188,19 +188,19 @@
 (assert (not (= t.6 (- (+ g.q.s.v0.1.1 g.s.v0.1) (* u.6 2)))))
 (check-sat)
 (pop 1)
-; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.1
+; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.2
 (push 1)
 (assert (not (< 0 32)))
 (check-sat)
 (pop 1)
-; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.8
+; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.10
 (push 1)
-(assert (not (< 0 2)))
+(assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.13
+; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.16
 (push 1)
-(assert (not (< 0 8)))
+(assert (not (< 0 2)))
 (check-sat)
 (pop 1)
 ; prove Swizzle32 == [a/32, a%32/16 ^ a/128%2, a%16]: equal f.22

@@ -8,12 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove Swizzle64: printed f.1
+; prove Swizzle64: printed f.2
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove Swizzle64: printed f.44
+; prove Swizzle64: printed f.42
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -21,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.A.0) 63))))
 (check-sat)
 (pop 1)
-; prove Swizzle64: printed f.45
+; prove Swizzle64: printed f.43
 (push 1)
 (declare-const g.n.A.0 Int)
 (assert (<= 0 g.n.A.0))
@@ -198,18 +198,18 @@
 (assert (not (= t.12 (- (+ g.q.s.v0.2.2 g.s.v0.2) (* u.12 2)))))
 (check-sat)
 (pop 1)
-; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.1
+; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.2
 (push 1)
 (assert (not (< 0 64)))
 (check-sat)
 (pop 1)
-; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.8
+; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.10
 (push 1)
-(assert (not (< 0 2)))
+(assert (not (< 0 16)))
 (check-sat)
 (pop 1)
-; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.13
+; prove Swizzle64 == [a/64, a%64/16 ^ a/128%4, a%16]: equal f.16
 (push 1)
-(assert (not (< 0 8)))
+(assert (not (< 0 2)))
 (check-sat)
 (pop 1)

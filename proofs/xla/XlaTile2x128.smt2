@@ -13,12 +13,12 @@
 (assert (not (<= 1 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128: printed f.1
+; prove XlaTile2x128: printed f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128: printed f.6
+; prove XlaTile2x128: printed f.7
 (push 1)
 (declare-const n.Y Int)
 (declare-const n.X Int)
@@ -39,28 +39,12 @@
 (assert (not (= q.n.Y.0 0)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128: printed f.9
+; prove XlaTile2x128: printed f.19
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128: printed f.40
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 127))))
-(check-sat)
-(pop 1)
-; prove XlaTile2x128: printed f.41
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (< (+ (* (- 1) g.n.X.0) 127) 128)))
-(check-sat)
-(pop 1)
-; prove XlaTile2x128: printed f.53
+; prove XlaTile2x128: printed f.45
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -68,7 +52,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 1))))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128: printed f.54
+; prove XlaTile2x128: printed f.46
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -191,17 +175,17 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.1
+; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.9
+; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.11
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.21
+; prove XlaTile2x128 == x/128*256 + y*128 + x%128: formula f.23
 (push 1)
 (declare-const n.Y Int)
 (declare-const n.X Int)

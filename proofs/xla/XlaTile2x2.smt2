@@ -8,28 +8,12 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x2: printed f.1
+; prove XlaTile2x2: printed f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x2: printed f.37
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 2))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 1))))
-(check-sat)
-(pop 1)
-; prove XlaTile2x2: printed f.38
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 2))
-(assert (not (< (+ (* (- 1) g.n.X.0) 1) 2)))
-(check-sat)
-(pop 1)
-; prove XlaTile2x2: printed f.48
+; prove XlaTile2x2: printed f.40
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -37,7 +21,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 1))))
 (check-sat)
 (pop 1)
-; prove XlaTile2x2: printed f.49
+; prove XlaTile2x2: printed f.41
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -145,7 +129,7 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x2 == (y/2*ceil(X/2) + x/2)*4 + y%2*2 + x%2: formula f.1
+; prove XlaTile2x2 == (y/2*ceil(X/2) + x/2)*4 + y%2*2 + x%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2: printed f.1
+; prove XlaTile2x4x2: printed f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2: printed f.8
+; prove XlaTile2x4x2: printed f.16
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2: printed f.37
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 4))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 3))))
-(check-sat)
-(pop 1)
-; prove XlaTile2x4x2: printed f.38
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 4))
-(assert (not (< (+ (* (- 1) g.n.X.0) 3) 4)))
-(check-sat)
-(pop 1)
-; prove XlaTile2x4x2: printed f.50
+; prove XlaTile2x4x2: printed f.42
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 1))))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2: printed f.51
+; prove XlaTile2x4x2: printed f.43
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -165,12 +149,12 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2 == (y/2*ceil(X/4) + x/4)*8 + x%4*2 + y%2: formula f.1
+; prove XlaTile2x4x2 == (y/2*ceil(X/4) + x/4)*8 + x%4*2 + y%2: formula f.2
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove XlaTile2x4x2 == (y/2*ceil(X/4) + x/4)*8 + x%4*2 + y%2: formula f.8
+; prove XlaTile2x4x2 == (y/2*ceil(X/4) + x/4)*8 + x%4*2 + y%2: formula f.10
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)

@@ -23,12 +23,12 @@
 (assert (not (<= 3 4)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128: printed f.1
+; prove XlaTile4x128: printed f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128: printed f.6
+; prove XlaTile4x128: printed f.7
 (push 1)
 (declare-const n.Y Int)
 (declare-const n.X Int)
@@ -50,28 +50,12 @@
 (assert (not (= q.n.Y.0 0)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128: printed f.9
+; prove XlaTile4x128: printed f.19
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128: printed f.34
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 127))))
-(check-sat)
-(pop 1)
-; prove XlaTile4x128: printed f.35
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (< (+ (* (- 1) g.n.X.0) 127) 128)))
-(check-sat)
-(pop 1)
-; prove XlaTile4x128: printed f.51
+; prove XlaTile4x128: printed f.43
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -79,7 +63,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 3))))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128: printed f.52
+; prove XlaTile4x128: printed f.44
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -202,17 +186,17 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.1
+; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.9
+; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.11
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.21
+; prove XlaTile4x128 == x/128*512 + y*128 + x%128: formula f.23
 (push 1)
 (declare-const n.Y Int)
 (declare-const n.X Int)

@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128: printed f.1
+; prove XlaTile8x128: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128: printed f.8
+; prove XlaTile8x128: printed f.16
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128: printed f.31
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 127))))
-(check-sat)
-(pop 1)
-; prove XlaTile8x128: printed f.32
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (< (+ (* (- 1) g.n.X.0) 127) 128)))
-(check-sat)
-(pop 1)
-; prove XlaTile8x128: printed f.48
+; prove XlaTile8x128: printed f.40
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 7))))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128: printed f.49
+; prove XlaTile8x128: printed f.41
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -165,27 +149,27 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128 == (y/8*ceil(X/128) + x/128)*1024 + y%8*128 + x%128: formula f.1
+; prove XlaTile8x128 == (y/8*ceil(X/128) + x/128)*1024 + y%8*128 + x%128: formula f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128 == (y/8*ceil(X/128) + x/128)*1024 + y%8*128 + x%128: formula f.8
+; prove XlaTile8x128 == (y/8*ceil(X/128) + x/128)*1024 + y%8*128 + x%128: formula f.10
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.1
+; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.8
+; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.10
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.36
+; prove XlaTile8x128 aligns y%8, x%128 to 4096 bytes of f32: aligned f.37
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)

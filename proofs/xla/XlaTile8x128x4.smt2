@@ -8,33 +8,17 @@
 (assert (not (<= 1 1)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4: printed f.1
+; prove XlaTile8x128x4: printed f.2
 (push 1)
 (assert (not (< 0 8)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4: printed f.8
+; prove XlaTile8x128x4: printed f.24
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4: printed f.37
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (<= 0 (+ (* (- 1) g.n.X.0) 127))))
-(check-sat)
-(pop 1)
-; prove XlaTile8x128x4: printed f.38
-(push 1)
-(declare-const g.n.X.0 Int)
-(assert (<= 0 g.n.X.0))
-(assert (< g.n.X.0 128))
-(assert (not (< (+ (* (- 1) g.n.X.0) 127) 128)))
-(check-sat)
-(pop 1)
-; prove XlaTile8x128x4: printed f.54
+; prove XlaTile8x128x4: printed f.48
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -42,7 +26,7 @@
 (assert (not (<= 0 (+ (* (- 1) g.n.Y.0) 7))))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4: printed f.55
+; prove XlaTile8x128x4: printed f.49
 (push 1)
 (declare-const g.n.Y.0 Int)
 (assert (<= 0 g.n.Y.0))
@@ -185,17 +169,17 @@
 (assert (not (< 0 n.X)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.8
+; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.10
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.15
+; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.18
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.20
+; prove XlaTile8x128x4 == (y/8*ceil(X/128) + x/128)*1024 + y%8/4*512 + x%128*4 + y%4: formula f.24
 (push 1)
 (assert (not (< 0 2)))
 (check-sat)
