@@ -8,7 +8,7 @@ from dataclasses import replace
 from layoutdsl.language.digits.inverse import ReadBack, parts_in
 from layoutdsl.language.integers.expr import Coordinate, Expr, Index
 from layoutdsl.language.meaning.model import Layout
-from layoutdsl.proof.kernel.builder import ProofBuilder
+from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.proof.kernel.theorem import By, Proof, Term, Theorem, names, substitute
 from layoutdsl.proof.statements import claim_statement, statement
 from layoutdsl.proof.statements.statement import OTHER, Ground, decoded
@@ -137,10 +137,16 @@ class Respelled:
         for each, digits in parts.items():
             self._stays_within(builder, each, digits)
         mine, theirs = self._sizes(builder, names)
-        high = builder.find(("<", "slot", theirs))
-        assert high is not None
+        _, below = statement.in_buffer(self._spelled, "slot")
+        high = self._known_fact(builder, substitute(below, names))
         builder.rewrite(high, By(builder.calculate(theirs, *mine)))
         return builder
+
+    def _known_fact(self, builder: ProofBuilder, formula: Term) -> str:
+        fact = builder.find(formula)
+        if fact is None:
+            raise NoProof("the spelling does not say what the layout needs")
+        return fact
 
     def _stays_within(
         self, builder: ProofBuilder, coordinate: Coordinate, digits: tuple[Coordinate, ...]
@@ -163,8 +169,7 @@ class Respelled:
         moves = []
         for mine, theirs in ((value, self._value_of(digits)), (extent, self._extent_of(digits))):
             if mine != theirs:
-                equal = builder.find(("=", mine, theirs))
-                assert equal is not None
+                equal = self._known_fact(builder, ("=", mine, theirs))
                 moves.append(By(equal, backwards=True))
         for fact, wanted in ((low, ("<=", 0, value)), (high, ("<", value, extent))):
             if builder.formula(builder.rewrite(fact, *moves)) != wanted:
@@ -173,10 +178,8 @@ class Respelled:
     def _bounds(self, builder: ProofBuilder, digit: Coordinate) -> tuple[str, str]:
         term = self._ground.vocabulary.term
         value, extent = term(digit.value), term(digit.extent)
-        low, high = builder.find(("<=", 0, value)), builder.find(("<", value, extent))
-        assert low is not None
-        assert high is not None
-        return low, high
+        low = self._known_fact(builder, ("<=", 0, value))
+        return low, self._known_fact(builder, ("<", value, extent))
 
     def _encode(self, theorem: Theorem, wanted: Wanted) -> ProofBuilder:
         read, known = self._read, self._known
