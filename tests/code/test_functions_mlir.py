@@ -16,6 +16,7 @@ from layoutdsl import Layout
 ALL = {**{f"domain {name}": each for name, each in DOMAINS.items()}, **EVERY}
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("integers", ["int32", "int64"])
 def test_functions_and_maps_are_the_meaning(integers: str) -> None:

@@ -84,6 +84,7 @@ def check(
         assert packed.tobytes() == out[:-1].tobytes()
 
 
+@pytest.mark.ci(1)
 @NEEDS_C
 @pytest.mark.parametrize("number", range(len(FORMS)))
 @pytest.mark.slow

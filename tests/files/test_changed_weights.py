@@ -117,6 +117,7 @@ def changes(whole: bytes, draw: Random) -> Iterator[bytes]:
             yield bytes(found)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(

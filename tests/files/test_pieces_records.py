@@ -104,6 +104,7 @@ def test_records_that_are_drawn(seed: int, shell: Shell) -> None:
             there_and_back(shell, spec, record, values, random)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
@@ -115,6 +116,7 @@ def test_records_of_the_library(name: str, shell: Shell) -> None:
     assert pieces > len(record.regions)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(PLANES)))

@@ -351,6 +351,7 @@ def test_more_killed_shares() -> None:
         assert f" {outcome}" in ended.stdout
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["hopeful", "hasty", "trusting"])
 def test_faults_of_shares_are_noticed(fault: str) -> None:

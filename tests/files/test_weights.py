@@ -178,6 +178,7 @@ def test_a_long_name_is_gone_through_once() -> None:
 # Words that become other words, bit by bit.
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))

@@ -297,8 +297,9 @@ def test_the_shell_there_and_back(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_shares_that_are_killed() -> None:
-    ended = campaign("--of", "weights", "--count", "40")
+@pytest.mark.parametrize("count", ["16", pytest.param("40", marks=pytest.mark.campaign)])
+def test_shares_that_are_killed(count: str) -> None:
+    ended = campaign("--of", "weights", "--count", count)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     for outcome in ("placed", "done", "killed"):
         assert f" {outcome}" in ended.stdout

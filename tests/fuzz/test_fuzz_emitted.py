@@ -59,6 +59,7 @@ COUNTED = (
 )
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "layouts"),
@@ -159,6 +160,7 @@ PLANTED: dict[Kind, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("anew")

@@ -122,7 +122,7 @@ The kernel `plain` is hardly ever asked for: it is what all are where there are 
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_kind_of_leaf_is_drawn() -> None:
     """A kind that is drawn once in thousands was wrong for as long as nobody drew it."""
     found = Counter[str]()
@@ -133,6 +133,7 @@ def test_every_kind_of_leaf_is_drawn() -> None:
     assert min(found[name] for name in LEAVES) >= 2, found
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", WAYS)
@@ -141,6 +142,7 @@ def test_random_layouts(name: str) -> None:
     assert_none(list(cases(1000 + number, 6)), WAYS[name])
 
 
+@pytest.mark.ci(1)
 @pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
@@ -150,6 +152,7 @@ def test_more_in_every_way(name: str) -> None:
     assert_none(list(cases(1100 + number, 12)), WAYS[name])
 
 
+@pytest.mark.ci(1)
 @pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
@@ -159,6 +162,7 @@ def test_most_with_kernels_that_stay_functions(name: str) -> None:
     assert_none(list(cases(1200 + 40 * number, 30)), WAYS[name].sanitized.apart)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["this machine", "vectors of 16 bytes"])
 def test_random_layouts_sanitized(name: str) -> None:

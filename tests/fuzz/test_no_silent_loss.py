@@ -19,6 +19,7 @@ import layoutdsl
 PLAIN = Options(doors=tuple(each for each in DOORS if each != "native"), native=0, shapes=2)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "count"),

@@ -86,6 +86,7 @@ def tried(seed: int, target: str, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)

@@ -157,6 +157,7 @@ def rounding(seed: int) -> Any:
         seed += 100_000
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_faults_beside_rounding_are_found(target: str, tmp_path: Path) -> None:
@@ -165,6 +166,7 @@ def test_faults_beside_rounding_are_found(target: str, tmp_path: Path) -> None:
     assert found["refuted"] > found["passed"], found
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_faults_of_quantised_convolutions_are_found(target: str, tmp_path: Path) -> None:

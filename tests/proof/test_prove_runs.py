@@ -222,6 +222,7 @@ def of_other_digits(random: Random) -> str:
     return f"layout L(c, h) = [{', '.join((*places, last))}]{offset}{where}\nprove L {form}"
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [12, pytest.param(150, marks=pytest.mark.slow)])
 def test_runs_over_other_digits_against_counting(count: int) -> None:

@@ -415,6 +415,7 @@ IDENTIFIED = [
 ]  # fmt: skip
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "names"), IDENTIFIED)
 def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:

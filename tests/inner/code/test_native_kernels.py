@@ -91,6 +91,7 @@ def test_kernels_do_what_they_have_to(tmp_path: Path) -> None:
     assert first_wrong(some(1, 18), MACHINE, tmp_path) is None
 
 
+@pytest.mark.ci(1)
 @pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)

@@ -245,6 +245,7 @@ def test_a_quotient_that_is_rounded_down_limits_nothing() -> None:
 MOST_REFUSED = 0.1
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"),

@@ -90,6 +90,7 @@ def random_records(seed: int, count: int) -> tuple[int, list[str]]:
     return done, refused
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "count"), [(1, 12), pytest.param(2, 150, marks=pytest.mark.slow)])
 def test_random_records(seed: int, count: int) -> None:
@@ -135,6 +136,7 @@ def twins(name: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
     return count - len(kept), len(kept)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @NEEDS_C
 @pytest.mark.parametrize(

@@ -274,6 +274,7 @@ def test_what_is_sealed_is_the_tree_and_what_it_is_for() -> None:
 MOST_REFUSED = 0.1
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"),
@@ -372,6 +373,7 @@ def is_inside(case: Case, shape: Shape) -> bool:
     return not any(leaves_extent(layout, each) for each in elements(layout, layout.bind(shape)))
 
 
+@pytest.mark.ci(1)
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))

@@ -131,6 +131,7 @@ def test_more_damaged_files(tmp_path: Path) -> None:
             print(form.name, found)
 
 
+@pytest.mark.ci(1)
 @pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", JUDGES, ids=lambda form: form.name)
