@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from random import Random
 
 import pytest
 from proving import claimed, shapes, sound, words, wrong_at
@@ -77,6 +78,33 @@ def test_borders_of_large_blocks_are_tried(shape: str, body: str) -> None:
         if hasattr(each, "example")
     }
     assert text == f"at shape {shape}"
+
+
+def capacity(random: Random) -> tuple[str, int]:
+    """A cache of pages, and the longest axis that it holds."""
+    page, pages = random.choice((4, 8, 16, 20, 32)), random.choice((8, 60, 64, 100, 128))
+    first = f"b*{pages} + t/{page}"
+    body = random.choice(
+        (
+            f"({first})*{page}*H*D + (h*D + d)*{page} + t%{page} : B*{pages}*{page}*H*D",
+            f"(({first})*H + h)*D*{page} + d*{page} + t%{page} : B*{pages}*H*D*{page}",
+            f"({first})*H*D + h*D + d : B*{pages}*H*D, t%{page}",
+        )
+    )
+    return f"layout L(b, t, h, d) = [{body}]\nrefute L", page * pages
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_capacity_that_a_long_axis_exceeds(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(4):
+        text, longest = capacity(random)
+        found = sound(layout(text))
+        assert found.status == "refuted", text
+        for each in found.findings:
+            if hasattr(each, "example"):
+                shape = dict(each.example.shape)
+                assert (shape.pop("T") > longest, {*shape.values()}) == (True, {1}), text
 
 
 @pytest.mark.slow

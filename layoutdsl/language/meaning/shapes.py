@@ -18,6 +18,7 @@ from layoutdsl.language.integers.expr import (
     Extent,
     FloorDiv,
     Mod,
+    Mul,
     extents,
     walk,
 )
@@ -105,8 +106,45 @@ def telling(layout: Layout, exprs: tuple[Expr, ...], most: int) -> Iterator[Valu
             yield values
 
 
+def spikes(layout: Layout, exprs: tuple[Expr, ...]) -> Iterator[Values]:
+    """Yield shapes of the range with one long axis, at each border of its numbers and one beyond.
+
+    The other extents are 1, 2 or 3. A capacity that a long axis exceeds, such as 64 pages of 16, is
+    found so, however many axes there are.
+    """
+    cuts, strides = _numbers(layout, exprs), _strides(layout, exprs)
+    for other in (1, 2, 3):
+        for name in layout.symbols:
+            for number in sorted(_around(cuts[name] | strides[name])):
+                values = {**dict.fromkeys(layout.symbols, other), name: number}
+                if number > other and in_range(layout, values):
+                    yield values
+
+
+def _strides(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
+    """For each extent the numbers that its axis is multiplied with, or another in the same sum."""
+    extents_ = {a.name: a.extent.name for a in layout.axes if isinstance(a.extent, Extent)}
+    found: dict[str, set[int]] = {name: set() for name in layout.symbols}
+    for expr in (*exprs, *(each.value for each in layout.coordinates)):
+        numbers = {
+            side.value
+            for each in walk(expr)
+            if isinstance(each, Mul)
+            for side in (each.left, each.right)
+            if isinstance(side, Constant)
+        }
+        for name in indices_of(expr) & extents_.keys():
+            found[extents_[name]] |= numbers
+    return found
+
+
 def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
     """For each extent the small numbers, and those around what its axis is cut or compared by."""
+    return {name: _around(found) for name, found in _numbers(layout, exprs).items()}
+
+
+def _numbers(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
+    """For each extent the numbers that its axis is cut or compared by."""
     numbers: dict[str, set[int]] = {name: set() for name in layout.symbols}
     extent_of = {axis.name: axis.extent for axis in layout.axes}
     spoken = [*exprs, layout.start]
@@ -125,7 +163,7 @@ def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
         constants = {e.value for side in sides for e in walk(side) if isinstance(e, Constant)}
         for name in (extents(sides[0]) | extents(sides[1])) & numbers.keys():
             numbers[name] |= constants
-    return {name: _around(found) for name, found in numbers.items()}
+    return numbers
 
 
 def _around(numbers: set[int]) -> set[int]:

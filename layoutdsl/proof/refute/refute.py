@@ -20,6 +20,7 @@ from layoutdsl.language.meaning.shapes import (
     in_range,
     indices,
     small,
+    spikes,
     telling,
     volume,
 )
@@ -39,6 +40,12 @@ FEW = 2_000
 
 USUAL_NODES = 100
 """Operators and names of a layout; where it has more, fewer of its indices are evaluated."""
+
+LONG = 1_000_000
+"""Indices of shapes with one long axis, which are evaluated all at once."""
+
+ONE_BY_ONE = 24
+"""How much longer it takes to evaluate an index by itself than among all at once."""
 
 LARGEST = 300_000
 """Elements of the largest shape that is tried at the solver's hint."""
@@ -81,6 +88,17 @@ def search(
             found = at(values) if soon or not passes(values) else {}
             if found:
                 return found
+    left = LONG
+    for values in spikes(layout, exprs):
+        size = volume(layout, values) * weight
+        left -= size + 8
+        if left < 0:
+            break
+        if not passes(values):
+            found = at(values)
+            if found:
+                return found
+            left -= ONE_BY_ONE * size
     hint = None if refuted is None or _bitwise(layout, exprs) else _hint(layout, refuted)
     if hint is None or volume(layout, hint) > LARGEST:
         return {}
