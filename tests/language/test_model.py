@@ -157,6 +157,26 @@ def test_decode_against_a_table_of_all_slots(name: str) -> None:
         ]
 
 
+@pytest.mark.sampled(42)
+@pytest.mark.parametrize("name", EVERY)
+def test_offsets_of_all_elements_at_once(name: str) -> None:
+    given = EVERY[name]
+    names = [axis.name for axis in given.axes]
+    for values in [s for s in edge_shapes(given) if prod(given.shape_of(s)) <= 300][-3:]:
+        found = given.offsets(values)
+        assert found.shape == given.shape_of(values)
+        for index in product(*map(range, given.shape_of(values))):
+            held = given.holds({**values, **dict(zip(names, index, strict=True))})
+            assert found[index] == (given.offset(index, values) if held else -1)
+
+
+def test_offsets_beyond_64_bits_are_exact() -> None:
+    far = layout("layout Far(i: 2, j: 3) = [i*1000000007*1000000009*1000000021 + j]")
+    assert far.offsets({})[1, 2] == 1000000007 * 1000000009 * 1000000021 + 2
+    with pytest.raises(ValueError, match="`Even`"):
+        EVEN.offsets((1, 3))
+
+
 COLLIDING = [
     # body, axes, shape, slot, who lies there
     ("n, c/8, c%4", "n, c", (1, 12), 1, [(0, 1), (0, 5)]),

@@ -463,6 +463,31 @@ class Layout(Parametrised, Displayed):
         values = self.bind(shape)
         return self.offset_at({**values, **self._indices(index, values)})
 
+    def offsets(self, shape: Shape) -> NDArray[Any]:
+        """Return the offset of every element as an array of the tensor's shape.
+
+        Example: ``parse("layout T(h, w) = [w, h]")["T"].offsets((2, 3))`` is
+        ``[[0, 2, 4], [1, 3, 5]]``.
+
+        Args:
+            shape: the extents. Axes of copies are axes of the array too.
+
+        Returns:
+            Offsets in elements from the start of the buffer, of type int64; -1 where the domain has
+            no element. Python integers if an offset exceeds 64 bits.
+
+        Raises:
+            ValueError: the shape does not fit the layout.
+        """
+        import numpy as np
+
+        from layoutdsl.language.offsets.arrays import slots
+
+        values = self.bind(shape)
+        extents = self.shape_of(values)
+        found = slots(self, values, np.indices(extents, dtype=np.int64, sparse=True))
+        return np.broadcast_to(found, extents).copy()
+
     def slots(self, index: Indices, shape: Shape) -> tuple[int, ...]:
         """Return every slot that holds the element, in the order of the axes of copies.
 
