@@ -90,13 +90,13 @@ class UnprovedError(VerdictError):
 
 
 def _open_property(checked: Checked) -> str:
+    from layoutdsl.proof.prover.layout_check import UNCONFIRMED
     from layoutdsl.proof.prover.verdict import Undecided, sentence_of
 
     open_ = [each for each in checked.findings if isinstance(each, Undecided)]
     first, total = open_[0], len(checked.findings)
-    # These reasons name steps of the prover, which say nothing to its user.
-    internal = first.reason.startswith(("it rests on", "a step of the proof"))
-    reason = "" if internal else f": {first.reason}"
+    why = first.reason.removeprefix("no proof was found: ")
+    reason = "" if first.reason == UNCONFIRMED else f": {why}"
     return (
         f"`{checked.claim.subject.name}` is undecided: no proof was found that "
         f"{sentence_of(first.property)}{reason}; {total - len(open_)} of {total} properties are "

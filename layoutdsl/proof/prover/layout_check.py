@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from layoutdsl.language.digits.inverse import Inverse, ReadBack, read_back, readings
 from layoutdsl.language.digits.network import NotDigits
@@ -60,9 +62,14 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         shapes = whole_range(layout)
         if shapes is not None:
             return _tried(layout, findings, shapes)
-        for name, example in _examples(layout).items():
+        tried = refute.Tried()
+        for name, example in _examples(layout, tried).items():
             findings[name] = Refuted(name, example)
         findings |= _in_bounds_alone(layout, findings)
+        for name in IN_INTEGERS:
+            finding = findings.get(name)
+            if isinstance(finding, Undecided):
+                findings[name] = replace(finding, tried=str(tried))
     return tuple(findings.values())
 
 
@@ -158,7 +165,7 @@ def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
     return theorem, tried(lambda w: prove_bounds(ground, theorem, lemmas.stated(), w)).proof
 
 
-def _examples(layout: Layout) -> dict[str, Counterexample]:
+def _examples(layout: Layout, tried: refute.Tried) -> dict[str, Counterexample]:
     try:
         theorem = statement.collision(statement.ground(layout))
     except NotExpressible:
@@ -168,7 +175,7 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
     every = layout.all_coordinates
     at = refute.unsound(layout)
     return refute.search(
-        layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem
+        layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem, tried
     )
 
 
@@ -183,12 +190,23 @@ def _finding(
     questions = 0
     for theorem in theorems:
         outcome = outcomes.get(theorem)
-        if outcome is None:
-            return Undecided(name, reasons.get(theorem, "no proof was found"))
-        if not outcome.established:
-            return Undecided(name, outcome.reason)
+        if outcome is None or not outcome.established:
+            return Undecided(name, _why(theorem, outcomes, reasons))
         questions += outcome.questions
     return Proved(name, interface_conditions(layout, name), certificate, questions)
+
+
+def _why(theorem: str, outcomes: Mapping[str, Outcome], reasons: Mapping[str, str]) -> str:
+    """Return why a theorem is open: what was found of the one that it rests on in the end."""
+    while theorem in outcomes:
+        reason = outcomes[theorem].reason
+        on = re.fullmatch(
+            r"it rests on `(.+)`|the proof was rejected: there is no theorem (.+)", reason
+        )
+        if on is None:
+            return UNCONFIRMED if reason == "a step of the proof does not follow" else reason
+        theorem = on[1] or on[2]
+    return reasons.get(theorem, "no proof was found")
 
 
 def _proofs(
@@ -230,6 +248,8 @@ def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) ->
     names = [axis.name for axis in layout.axes]
     return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
 
+
+UNCONFIRMED = "no proof was found: the solver does not confirm each of its steps"
 
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
 

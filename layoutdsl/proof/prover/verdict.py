@@ -77,12 +77,14 @@ class Refuted:
 class Undecided:
     """Neither proved nor refuted within the budget; ``reason`` says why.
 
-    ``obstacle`` is what kept a proof from being found, where that is the reason.
+    ``obstacle`` is what kept a proof from being found, where that is the reason; ``tried`` says how
+    far a counterexample was searched for.
     """
 
     property: str
     reason: str
     obstacle: str = ""
+    tried: str = ""
 
     def __bool__(self) -> bool:
         """Return `False`: the property was not proved."""
@@ -320,6 +322,15 @@ def _reasons(checked: Checked) -> Iterator[str]:
             reasons.setdefault(each.reason, []).append(each.property)
     for reason, properties in reasons.items():
         yield from (f"  {reason}", *(f"    {each}" for each in properties))
+    undecided = [each for each in checked.findings if isinstance(each, Undecided)]
+    yield from (f"  no counterexample: {each}" for each in {one.tried for one in undecided} if each)
+    match checked.claim:
+        case Claim(predicate=Sound()):
+            from layoutdsl.proof.prover.ranges import proved_range
+
+            range_ = ", ".join(map(str, proved_range(checked.claim.ranged)))
+            if range_:
+                yield f"  = help: it is proved where {range_}: write `where {range_}` in the layout"
 
 
 def _properties(checked: Checked) -> Iterator[str]:

@@ -7,6 +7,7 @@ first, within a budget of evaluations. What is found has been replayed by being 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from layoutdsl.language.integers.expr import BitAnd, BitXor, Expr, coordinate_text, walk
@@ -42,7 +43,11 @@ USUAL_NODES = 100
 """Operators and names of a layout; where it has more, fewer of its indices are evaluated."""
 
 LONG = 1_000_000
-"""Indices of shapes with one long axis, which are evaluated all at once."""
+LONGEST = 1 << 15
+"""Indices of all shapes with one long axis, which are evaluated all at once, and of one of them.
+
+One by one, which is how a fault is found, the longest takes half a second.
+"""
 
 ONE_BY_ONE = 24
 """How much longer it takes to evaluate an index by itself than among all at once."""
@@ -63,8 +68,29 @@ Passes = Callable[[Values], bool]
 """Whether nothing can fail at a shape; a no says nothing."""
 
 
+@dataclass(slots=True)
+class Tried:
+    """How far a search went: the shapes that were tried, and the elements of the largest."""
+
+    shapes: int = 0
+    elements: int = 0
+
+    def add(self, size: int) -> None:
+        """Count a shape of so many elements."""
+        self.shapes += 1
+        self.elements = max(self.elements, size)
+
+    def __str__(self) -> str:
+        return f"{self.shapes:,} shapes of up to {self.elements:,} elements were tried"
+
+
 def search(
-    layout: Layout, exprs: tuple[Expr, ...], at: At, passes: Passes, refuted: Theorem | None = None
+    layout: Layout,
+    exprs: tuple[Expr, ...],
+    at: At,
+    passes: Passes,
+    refuted: Theorem | None = None,
+    tried: Tried | None = None,
 ) -> Examples:
     """Return what fails at the smallest shape at which anything does, as far as the budget goes.
 
@@ -75,7 +101,9 @@ def search(
         passes: tells soon of most shapes that they need not be tried.
         refuted: a theorem that fails where the layout does; the solver is asked for such a shape
             where none was found.
+        tried: counts the shapes that were tried.
     """
+    tried = tried or Tried()
     weight = _weight(layout, exprs)
     for shapes in (small(layout, EVALUATIONS), telling(layout, exprs, CANDIDATES)):
         left = EVALUATIONS // weight
@@ -86,19 +114,23 @@ def search(
                 break
             soon = left > (EVALUATIONS - FEW) // weight
             found = at(values) if soon or not passes(values) else {}
+            tried.add(size)
             if found:
                 return found
     left = LONG
     for values in spikes(layout, exprs):
-        size = volume(layout, values) * weight
-        left -= size + 8
+        size = volume(layout, values)
+        if size > LONGEST:
+            continue
+        left -= size * weight + 8
         if left < 0:
             break
+        tried.add(size)
         if not passes(values):
             found = at(values)
             if found:
                 return found
-            left -= ONE_BY_ONE * size
+            left -= ONE_BY_ONE * size * weight
     hint = None if refuted is None or _bitwise(layout, exprs) else _hint(layout, refuted)
     if hint is None or volume(layout, hint) > LARGEST:
         return {}
