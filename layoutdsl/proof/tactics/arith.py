@@ -11,7 +11,7 @@ from layoutdsl.proof.kernel.polynomial import Polynomial, polynomial, product, t
 from layoutdsl.proof.kernel.theorem import By, Ring, Term, Theorem, names
 from layoutdsl.proof.tactics.congruence import Wanted
 from layoutdsl.proof.tactics.evaluate import Evaluator
-from layoutdsl.proof.tactics.polynomials import Bounds, canonical, exact_quotient
+from layoutdsl.proof.tactics.polynomials import Bounds, canonical, exact_quotient, in_terms
 
 
 class Arithmetic:
@@ -125,41 +125,38 @@ class Arithmetic:
                 self.positive(value)
                 self.positive(divisor)
                 return self.builder.use("CEILING", {"E": value, "B": divisor})[0]
-            case ("div", _, str()):
+            case ("div", _, divisor) if not isinstance(divisor, int):
                 return self.builder.have(("<", 0, term), *self.quotient_facts(term))
         return self.builder.have(("<", 0, term), *self.builder.hypotheses)
 
     def quotient_facts(self, term: Term) -> list[str]:
-        """Return what the range says of a quotient by an extent: what it is no less than.
+        """Return what the range says of a quotient by extents: what it is no less than.
 
         Where ``a*B <= x`` is a hypothesis, ``a <= x div B`` follows; a product is opaque to the
         solver, so it is told what a difference to such an ``a`` would come to.
         """
         facts = list(self.builder.hypotheses)
         match term:
-            case ("div", dividend, str() as divisor):
+            case ("div", dividend, divisor) if not isinstance(divisor, int):
                 self.positive(divisor)
                 facts += self.builder.use("DIVISION", {"x": dividend, "B": divisor})
-                ordered = canonical(product({(term,): 1}, {(divisor,): 1}))
+                ordered = canonical(product({(term,): 1}, in_terms(divisor)))
                 facts.append(self.builder.calculate(("*", term, divisor), Ring(ordered)))
                 for hypothesis in self.builder.hypotheses:
                     match self.builder.formula(hypothesis):
-                        case ("=", ("mod", whole, block), 0) if (whole, block) == (
-                            dividend,
-                            divisor,
-                        ):
+                        case ("=", ("mod", *parts), 0) if parts == [dividend, divisor]:
                             facts += self._differences({(): 1}, term, divisor)
                         case ("<=", low, whole) if whole == dividend:
-                            count = exact_quotient(polynomial(low), {(divisor,): 1})
+                            count = exact_quotient(in_terms(low), in_terms(divisor))
                             if count is not None:
                                 facts += self._differences(count, term, divisor)
         return facts
 
-    def _differences(self, count: Polynomial, quotient: Term, divisor: str) -> list[str]:
+    def _differences(self, count: Polynomial, quotient: Term, divisor: Term) -> list[str]:
         found: list[str] = []
         less: Polynomial = total([(count, 1), ({(): 1}, -1)])
         for each in (less, total([(less, 1), ({(quotient,): 1}, -1)])):
-            written, expanded = canonical(each), canonical(product(each, {(divisor,): 1}))
+            written, expanded = canonical(each), canonical(product(each, in_terms(divisor)))
             (fact,) = self.builder.use("PRODUCT", {"a": written, "b": divisor})
             found += [fact, self.builder.calculate(("*", written, divisor), Ring(expanded))]
         return found

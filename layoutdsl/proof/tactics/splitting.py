@@ -8,10 +8,11 @@ from layoutdsl.language.digits.network import Chain, Network
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import CeilDiv, Constant, Expr, Mul
-from layoutdsl.proof.kernel.theorem import By, Term, names
+from layoutdsl.proof.kernel.theorem import By, Ring, Term, names
 from layoutdsl.proof.statements.statement import Ground
 from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.growth import grown
+from layoutdsl.proof.tactics.polynomials import canonical, in_terms
 
 
 def split(
@@ -65,8 +66,11 @@ def at_most(
     premises = [*builder.hypotheses, *builder.extent_definitions]
     for each in names(reach):
         premises += arithmetic.quotient_facts(builder.find_definition(each) or each)
-    for quotient in _quotients(reach):
+    quotients = list(_quotients(reach))
+    for quotient in quotients:
         premises += arithmetic.quotient_facts(quotient)
+    if quotients:  # the products in those facts are in a fixed order
+        premises.append(builder.calculate(reach, Ring(canonical(in_terms(reach)))))
     return builder.have(("<=", extent, reach), *premises)
 
 
