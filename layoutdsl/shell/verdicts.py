@@ -99,13 +99,28 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
     def paint(word: str, colour: str) -> str:
         return click.style(word, fg=colour, bold=True)
 
-    return written(
+    told = written(
         verdict.checked,
         verbosity=verbosity,
         seconds=verdict.seconds,
         replays=verdict.replays,
         paint=paint,
     )
+    return "\n".join([told, *_range(verdict.checked)])
+
+
+def _range(checked: Checked) -> Iterator[str]:
+    """A range in which an undecided layout is proved, where one is found."""
+    from layoutdsl.language.meaning.claims import Claim, Sound
+
+    if checked.status == "undecided" and isinstance(checked.claim, Claim):
+        if not isinstance(checked.claim.predicate, Sound):
+            return
+        from layoutdsl.commands import UnprovedError
+
+        range_ = ", ".join(map(str, UnprovedError(checked).range))
+        if range_:
+            yield f"  = help: it is proved where {range_}: write `where {range_}` in the layout"
 
 
 def plain_text(verdict: Verdict) -> str:

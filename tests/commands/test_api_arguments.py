@@ -316,6 +316,7 @@ OF_SLOT: Kind = ("a slot", {"integers", "a set", "a mapping"})
 METHODS: list[tuple[Any, str, dict[str, Kind]]] = [
     (A, "bind", {"shape": SHAPE}),
     (A, "offset", {"index": INDEX, "shape": SHAPE}),
+    (A, "offsets", {"shape": SHAPE}),
     (A, "place", {"index": INDEX, "shape": SHAPE}),
     (A, "chunk", {"index": INDEX, "shape": SHAPE}),
     (A, "box", {"shape": SHAPE}),

@@ -6,10 +6,11 @@ index says which elements it holds. This module imports nothing of ours but `exp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from layoutdsl.language.integers.expr import Binding, Expr, Printer, indices, substitute, text
 from layoutdsl.language.integers.value import Interval, enclose, evaluate
@@ -19,6 +20,16 @@ Box: TypeAlias = tuple[Interval, ...]
 """An interval for each of some names, in their order."""
 
 Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
+
+COMPARISONS: Mapping[Operator, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+"""What each operator says of two numbers, or of arrays of them."""
 
 _OPPOSITE: Mapping[Operator, Operator] = {
     "==": "!=",
@@ -43,20 +54,8 @@ class Condition:
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Return whether the comparison is true where extents and indices have these values."""
-        left, right = evaluate(self.left, values), evaluate(self.right, values)
-        match self.operator:
-            case "==":
-                return left == right
-            case "!=":
-                return left != right
-            case "<":
-                return left < right
-            case "<=":
-                return left <= right
-            case ">":
-                return left > right
-            case ">=":
-                return left >= right
+        sides = (evaluate(self.left, values), evaluate(self.right, values))
+        return bool(COMPARISONS[self.operator](*sides))
 
     def may_hold(self, boxes: Mapping[str, Interval]) -> bool:
         """Return whether it may be true somewhere in a box; exact where the box is one point."""

@@ -14,8 +14,10 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from layoutdsl.language.integers import grids
 from layoutdsl.language.integers.bounds import declared, simplify
 from layoutdsl.language.integers.conditions import (
+    COMPARISONS,
     Box,
     Condition,
     Operator,
@@ -24,6 +26,7 @@ from layoutdsl.language.integers.conditions import (
     volume,
 )
 from layoutdsl.language.integers.expr import (
+    Add,
     Constant,
     Coordinate,
     Expr,
@@ -481,12 +484,15 @@ class Layout(Parametrised, Displayed):
         """
         import numpy as np
 
-        from layoutdsl.language.offsets.arrays import slots
-
         values = self.bind(shape)
-        extents = self.shape_of(values)
-        found = slots(self, values, np.indices(extents, dtype=np.int64, sparse=True))
-        return np.broadcast_to(found, extents).copy()
+        extents, known = self.shape_of(values), {name: grids.plain(n) for name, n in values.items()}
+        for place, (axis, extent) in enumerate(zip(self.axes, extents, strict=True)):
+            known[axis.name] = grids.indices(extent, place, self.rank)
+        found = grids.over(Add(self.start, MixedRadix(self.coordinates)), known).number
+        for each in self.domain:
+            sides = (grids.over(side, known).number for side in (each.left, each.right))
+            found = np.where(COMPARISONS[each.operator](*sides), found, -1)
+        return np.broadcast_to(np.asarray(found), extents).copy()
 
     def slots(self, index: Indices, shape: Shape) -> tuple[int, ...]:
         """Return every slot that holds the element, in the order of the axes of copies.

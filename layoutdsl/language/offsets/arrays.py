@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.language.integers.conditions import COMPARISONS
 from layoutdsl.language.integers.expr import Add, MixedRadix
 from layoutdsl.language.integers.grids import Bounded, over, plain
 from layoutdsl.language.meaning.model import Condition, Layout
@@ -78,19 +79,7 @@ def _known(
 
 def _holds(condition: Condition, known: Mapping[str, Bounded]) -> Numbers:
     left, right = (over(side, known).number for side in (condition.left, condition.right))
-    match condition.operator:
-        case "==":
-            return np.equal(left, right)
-        case "!=":
-            return np.not_equal(left, right)
-        case "<":
-            return np.less(left, right)
-        case "<=":
-            return np.less_equal(left, right)
-        case ">":
-            return np.greater(left, right)
-        case ">=":
-            return np.greater_equal(left, right)
+    return COMPARISONS[condition.operator](left, right)
 
 
 def first_difference(

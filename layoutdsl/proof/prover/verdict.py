@@ -324,13 +324,6 @@ def _reasons(checked: Checked) -> Iterator[str]:
         yield from (f"  {reason}", *(f"    {each}" for each in properties))
     undecided = [each for each in checked.findings if isinstance(each, Undecided)]
     yield from (f"  no counterexample: {each}" for each in {one.tried for one in undecided} if each)
-    match checked.claim:
-        case Claim(predicate=Sound()):
-            from layoutdsl.proof.prover.ranges import proved_range
-
-            range_ = ", ".join(map(str, proved_range(checked.claim.ranged)))
-            if range_:
-                yield f"  = help: it is proved where {range_}: write `where {range_}` in the layout"
 
 
 def _properties(checked: Checked) -> Iterator[str]:
