@@ -54,8 +54,9 @@ class Condition:
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Return whether the comparison is true where extents and indices have these values."""
-        sides = (evaluate(self.left, values), evaluate(self.right, values))
-        return bool(COMPARISONS[self.operator](*sides))
+        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        holds: bool = COMPARISONS[self.operator](left, right)
+        return holds
 
     def may_hold(self, boxes: Mapping[str, Interval]) -> bool:
         """Return whether it may be true somewhere in a box; exact where the box is one point."""
