@@ -99,14 +99,17 @@ RIGHT = """
 [c : roundup(C, k)*H, h]
 [c, h] where C & 5 == 4
 [c + c/32, h]
+[(c, h ^ 5)]
+[c, h : (H & 6) + H]
+[(c/4, c%4), h]
+[((C + 3)/4 - 1 - c/4)*4 + c%4 : (C + 3)/4*4, h]
+[c*(H + (8 - H%8)%8) + h : C*(H + (8 - H%8)%8)]
 """.strip().splitlines()
 
 NOT_YET = """
 [c/4, h, c%8]
-[(c, h ^ 5)]
 [c*(H + 1) + h]
 [h, (h + c)%8, c%8 ^ h%4, c/8]
-[c, h : (H & 6) + H]
 """.strip().splitlines()
 """Right; the generator finds no proof of one property or another."""
 
@@ -299,7 +302,6 @@ def test_an_empty_range_is_refuted(words_: str, where: str) -> None:
 
 UNDECIDED = [
     "[c/4, h, c%8]",
-    "[(c, h ^ 5)]",
     "[c, h*h + c]",
     "[c, h] where C*C == 2*H*H",
 ]

@@ -274,7 +274,7 @@ TETRAHEDRON = (
         ),
         (
             "layout L(i: N, j: N) = [i*i*i + j : N*N*N] where j <= i",
-            "a step of the proof does not follow",
+            "the solver does not confirm each of its steps",
         ),
     ],
 )
