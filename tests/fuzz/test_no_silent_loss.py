@@ -56,9 +56,9 @@ def found_of(text: str, values: dict[str, int], door: str, tmp_path: Any) -> lis
 
 
 UNDECIDED = [
-    ("layout L(b, t, h, d) = [b, (t/16%256*H + h)*D + d : 256*H*D, t%16]", (4100, 40)),
+    ("layout L(b, t, h, d) = [b, (t/16%4096*H + h)*D + d : 4096*H*D, t%16]", (65540, 40)),
     ("layout L(t, d: 2) = [(t*t + d)%4093, d] of u8", (3000, 5)),
-    ("layout L(t, d, q: 2 broadcast) = [t*3%509, q, d] of u16", (600, 5)),
+    ("layout L(t, d, q: 2 broadcast) = [t*3%65537, q, d] of u16", (65600, 5)),
     ("layout L(t) = [t*3%1009, bit] of u8", (1100, 16)),
     ("layout L(t, d) = [(t*5 + d)%1009, d] of f32 offset 3", (1300, 6)),
 ]
