@@ -90,8 +90,7 @@ class UnprovedError(VerdictError):
 
 
 def _open_property(checked: Checked) -> str:
-    from layoutdsl.proof.prover.layout_check import UNCONFIRMED
-    from layoutdsl.proof.prover.verdict import Undecided, sentence_of
+    from layoutdsl.proof.prover.verdict import UNCONFIRMED, Undecided, sentence_of
 
     open_ = [each for each in checked.findings if isinstance(each, Undecided)]
     first, total = open_[0], len(checked.findings)

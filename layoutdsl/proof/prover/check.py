@@ -38,7 +38,15 @@ from layoutdsl.proof.properties.record import (
 )
 from layoutdsl.proof.prover.layout_check import in_bounds, layout_findings
 from layoutdsl.proof.prover.table_check import table_findings
-from layoutdsl.proof.prover.verdict import Checked, Finding, Proved, Refuted, Undecided, unproved
+from layoutdsl.proof.prover.verdict import (
+    Checked,
+    Finding,
+    Proved,
+    Refuted,
+    Undecided,
+    in_words,
+    unproved,
+)
 from layoutdsl.proof.refute import refute
 from layoutdsl.proof.refute.exhaust import everywhere, whole_range
 from layoutdsl.proof.refute.field_refute import field_example
@@ -50,13 +58,11 @@ from layoutdsl.proof.statements.table_statement import table_properties
 from layoutdsl.proof.statements.terms import NotExpressible
 from layoutdsl.proof.tactics.claim_proof import (
     prove_equations,
-    prove_fits,
     prove_numbers,
     splits_of,
 )
-from layoutdsl.proof.tactics.enclosure import largest
 from layoutdsl.proof.tactics.record_proof import prove_of_record
-from layoutdsl.proof.tactics.width_proof import prove_intervals
+from layoutdsl.proof.tactics.width_proof import prove_intervals, prove_size
 
 Tell = Callable[[str], None]
 Attempt = Callable[[Claim], Finding]
@@ -294,7 +300,7 @@ def _proved(claimed: Property[Any]) -> Finding:
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)
     if failed is not None:
-        return Undecided(name, failed.reason)
+        return Undecided(name, in_words(failed.reason))
     questions = sum(each.questions for each in outcomes)
     return Proved(name, claimed.conditions, Certificate(tuple(proofs)), questions)
 
@@ -308,7 +314,7 @@ def _proof(tactic: Tactic, said: Statement) -> Proof:
         case "intervals":
             return prove_intervals(said.ground, said.theorem, known)
         case "size":
-            return prove_fits(said.theorem, largest(said.ground), known)
+            return prove_size(said.ground, said.theorem, known)
 
 
 def _example(claimed: Property[Any]) -> Counterexample | None:

@@ -18,7 +18,7 @@ from layoutdsl.language.meaning.shapes import ceilings
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Proved, Refuted, Undecided, unproved
+from layoutdsl.proof.prover.verdict import Proved, Refuted, Undecided, in_words, unproved
 from layoutdsl.proof.refute.refute import first_element
 from layoutdsl.proof.statements import functions_statement
 from layoutdsl.proof.statements.terms import NotExpressible
@@ -84,7 +84,7 @@ def attempt(layout: Layout, inverse: Inverse | None, type_: IntegerType) -> Prov
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)
     if failed is not None:
-        return Undecided(name, failed.reason)
+        return Undecided(name, in_words(failed.reason))
     questions = sum(each.questions for each in outcomes)
     return Proved(name, (), Certificate(tuple(proofs)), questions)
 

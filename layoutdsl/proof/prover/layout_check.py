@@ -18,7 +18,7 @@ from layoutdsl.proof.kernel.certificate import Certificate, Outcome, establish
 from layoutdsl.proof.kernel.theorem import Proof, Theorem
 from layoutdsl.proof.properties.seen import IN_INTEGERS, seen_to_hold
 from layoutdsl.proof.prover.domain_check import add_proofs, domain_in_bounds
-from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided, in_words
 from layoutdsl.proof.refute import refute
 from layoutdsl.proof.refute.empty import no_shape
 from layoutdsl.proof.refute.exhaust import everywhere, whole_range
@@ -204,7 +204,7 @@ def _why(theorem: str, outcomes: Mapping[str, Outcome], reasons: Mapping[str, st
             r"it rests on `(.+)`|the proof was rejected: there is no theorem (.+)", reason
         )
         if on is None:
-            return UNCONFIRMED if reason == "a step of the proof does not follow" else reason
+            return in_words(reason)
         theorem = on[1] or on[2]
     return reasons.get(theorem, "no proof was found")
 
@@ -248,8 +248,6 @@ def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) ->
     names = [axis.name for axis in layout.axes]
     return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
 
-
-UNCONFIRMED = "no proof was found: the solver does not confirm each of its steps"
 
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
 

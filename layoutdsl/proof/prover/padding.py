@@ -16,7 +16,7 @@ from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.kernel.checker import Proof, Term, Theorem
-from layoutdsl.proof.prover.verdict import Proved, Undecided, unproved
+from layoutdsl.proof.prover.verdict import Proved, Undecided, in_words, unproved
 from layoutdsl.proof.statements import claim_statement, statement
 from layoutdsl.proof.statements.statement import Ground
 from layoutdsl.proof.statements.terms import NotExpressible, Vocabulary
@@ -53,7 +53,7 @@ def prove_ratio(
         return unproved(PADDING, str(reason))
     outcome = establish(proved)[theorem.name]
     if not outcome.established:
-        return Undecided(PADDING, outcome.reason)
+        return Undecided(PADDING, in_words(outcome.reason))
     return Proved(PADDING, (), Certificate(tuple(proved)), outcome.questions)
 
 

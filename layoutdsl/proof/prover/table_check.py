@@ -18,7 +18,7 @@ from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.kernel.checker import Proof, Theorem
-from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided, in_words
 from layoutdsl.proof.refute import refute, table_refute
 from layoutdsl.proof.refute.refute import At
 from layoutdsl.proof.refute.table_refute import collected, few_shapes, table_tries
@@ -125,7 +125,7 @@ def _established(
     outcomes = establish(theorems)
     failed = next((each for each in outcomes.values() if not each.established), None)
     if failed is not None:
-        return failed.reason
+        return in_words(failed.reason)
     questions = sum(each.questions for each in outcomes.values())
     certificate = Certificate(tuple(theorems))
     first, *others = names

@@ -94,6 +94,14 @@ class Undecided:
         return said(self, f"{self.property}: {self.reason}")
 
 
+UNCONFIRMED = "no proof was found: the solver does not confirm each of its steps"
+
+
+def in_words(reason: str) -> str:
+    """Return why a theorem was not established, without a word of the kernel."""
+    return UNCONFIRMED if reason == "a step of the proof does not follow" else reason
+
+
 def unproved(name: str, obstacle: str) -> Undecided:
     """Return that no proof of a property was found, because of what."""
     return Undecided(name, f"no proof was found: {obstacle}", obstacle)
