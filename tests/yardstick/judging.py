@@ -26,7 +26,7 @@ MOST_ELEMENTS = 3000
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `prove` finds of a text.
+    """The answer of `prove` to one text.
 
     Attributes:
         text: declares one layout.
@@ -79,7 +79,7 @@ def verdicts(texts: Sequence[str], python: str | Path = sys.executable) -> Itera
         process.stdin.close()
 
 
-def fault_of(text: str, random: Random, shapes: int = 12) -> str:
+def fault_of(text: str, random: Random, most: int = 12) -> str:
     """Return what is wrong with a layout at one of some random small shapes, by counting.
 
     Returns:
@@ -90,19 +90,19 @@ def fault_of(text: str, random: Random, shapes: int = 12) -> str:
     """
     layout = layoutdsl.parse(text)[name_of(text)]
     counted = 0
-    for shape in _shapes(text, layout, random):
+    for shape in shapes(text, layout, random):
         fault = _fault_at(layout, shape)
         if fault:
             return fault
         counted += 1
-        if counted == shapes:
+        if counted == most:
             break
     if not counted:
         raise LookupError(f"no small shape was found: {text}")
     return ""
 
 
-def _shapes(text: str, layout: layoutdsl.Layout, random: Random) -> Iterator[dict[str, int]]:
+def shapes(text: str, layout: layoutdsl.Layout, random: Random) -> Iterator[dict[str, int]]:
     """Yield shapes of the range, around the numbers of the text and their multiples."""
     numbers = {int(each) for each in re.findall(r"\d+", text)} | {1}
     near = sorted({n + d for n in numbers for d in (-1, 0, 1) if 0 < n + d <= MOST_ELEMENTS})

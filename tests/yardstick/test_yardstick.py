@@ -1,13 +1,20 @@
-"""What engineers write is proved: layouts of a generator, and formulas of public code."""
+"""The prover decides layouts in usual spellings: drawn ones, and formulas of public code."""
 
 from __future__ import annotations
 
+import json
+from itertools import islice, product
+from pathlib import Path
 from random import Random
 
 import pytest
+from cli_shell import Shell, shell
 
+import layoutdsl
 from yardstick.__main__ import contradiction, drawn, formulas
-from yardstick.judging import fault_of, verdict
+from yardstick.judging import fault_of, shapes, verdict
+
+__all__ = ["shell"]
 
 FORMULAS = formulas()
 
@@ -28,6 +35,35 @@ def test_no_verdict_about_a_formula_is_wrong(name: str) -> None:
     found = verdict(FORMULAS[name])
     assert found.status in ("proved", "undecided"), found
     assert not contradiction(found)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(12))
+def test_certificates_of_drawn_layouts_are_confirmed(seed: int, shell: Shell) -> None:
+    """A layout is proved by one of several readings, and its certificate says by which."""
+    texts = [text.replace("layout L", f"layout L{n}") for n, text in enumerate(drawn(seed, 12))]
+    Path("drawn.layout").write_text("\n".join(texts))
+    shell("prove", "drawn.layout", "--write", "--into", "proofs")
+    ended = shell("recheck", "drawn.layout", "--dir", "proofs", "--json")
+    found = json.loads(ended.out)["certificates"]
+    assert [each for each in found if each["problems"]] == []
+    assert len(found) > len(texts) * 0.9
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(12))
+def test_offsets_at_once_are_those_of_each_element(seed: int) -> None:
+    random = Random(seed)
+    for text in drawn(f"offsets {seed}", 8):
+        layout = layoutdsl.parse(text)["L"]
+        for shape in islice(shapes(text, layout, random), 3):
+            found = layout.offsets(shape)
+            for index in product(*map(range, found.shape)):
+                try:
+                    offset = layout.offset(index, shape)
+                except ValueError:  # the domain does not have this element
+                    offset = -1
+                assert found[index] == offset, (text, shape)
 
 
 def test_counting_finds_what_is_wrong() -> None:

@@ -69,7 +69,8 @@ def check_claim(
         return [], [Problem(Kind.STALE, claim.text, words)]
     if claim.polarity == "refute":
         return [], list(_refuted(claim, entry))
-    theorems = restated(claim, _shape(claim, entry))
+    stated = {theorem.name: theorem for theorem, _ in entry.proofs}
+    theorems = restated(claim, _shape(claim, entry), stated)
     problems = list(_stated(claim, entry, theorems)) or list(_shown(claim, entry, theorems))
     if problems:
         return [], problems

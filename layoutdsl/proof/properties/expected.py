@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from layoutdsl.language.digits.domains import reading_of
-from layoutdsl.language.digits.inverse import Inverse, invert
+from layoutdsl.language.digits.inverse import Inverse, ReadBack, invert, readings
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.meaning.claims import AnyClaim, RecordClaim, Sound, TableClaim
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
@@ -120,20 +120,27 @@ def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ..
     return ("bounds",) if "bounds" in theorems else _IN_BOUNDS
 
 
-def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+NOTHING: Mapping[str, Theorem] = {}
+
+
+def restated(
+    claim: AnyClaim, shape: Mapping[str, int] | None, stated: Mapping[str, Theorem] = NOTHING
+) -> dict[str, Theorem]:
     """Return every theorem of a claim by name, as far as the checker's terms can say it.
 
     Args:
         claim: what the theorems are about.
         shape: a shape that the range of a layout is said to contain.
+        stated: the theorems at hand. A layout has several readings, and each has an inverse and
+            theorems of its own; those of the reading that `stated` is about are returned.
     """
     if isinstance(claim, TableClaim):
         return _of_table(claim)
     if isinstance(claim, RecordClaim):
-        return _of_record(claim, shape)
+        return _of_record(claim, shape, stated)
     layout = claim.ranged
     if isinstance(claim.predicate, Sound):
-        return _of_layout(layout, shape)
+        return _of_layout(layout, shape, stated)
     claimed = property_of(claim)
     found: dict[str, Theorem] = {}
     try:
@@ -143,11 +150,13 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
         pass
     if claimed.in_bounds:
         names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
-        found |= {n: each for n, each in _of_slots(layout).items() if n in names}
+        found |= {n: each for n, each in _of_slots(layout, stated).items() if n in names}
     return found
 
 
-def _of_record(claim: RecordClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+def _of_record(
+    claim: RecordClaim, shape: Mapping[str, int] | None, stated: Mapping[str, Theorem]
+) -> dict[str, Theorem]:
     record, found = claim.ranged, dict[str, Theorem]()
     if isinstance(claim.predicate, Sound):
         try:
@@ -157,7 +166,13 @@ def _of_record(claim: RecordClaim, shape: Mapping[str, int] | None) -> dict[str,
         except NotExpressible:
             return {}
     for each in part_claims(claim):
-        for name, theorem in restated(each.claim, None).items():
+        mark = each.theorem("")
+        own = {
+            name.removeprefix(mark): replace(theorem, name=name.removeprefix(mark))
+            for name, theorem in stated.items()
+            if name.startswith(mark)
+        }
+        for name, theorem in restated(each.claim, None, own).items():
             found[each.theorem(name)] = replace(theorem, name=each.theorem(name))
     return found
 
@@ -180,10 +195,12 @@ def read_off(claim: AnyClaim) -> Layout | None:
     return replace(layout, name=claim.table.name) if isinstance(layout, Layout) else None
 
 
-def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
-    found = _of_slots(layout) | {each.name: each for each in interface_theorems(layout)}
-    inverse = invert(layout)
+def _of_layout(
+    layout: Layout, shape: Mapping[str, int] | None, stated: Mapping[str, Theorem]
+) -> dict[str, Theorem]:
+    found = _of_slots(layout, stated) | {each.name: each for each in interface_theorems(layout)}
     try:
+        inverse = _inverse_of(layout, stated)
         ground = statement.ground(layout)
         if shape is not None:
             found["range"] = _inhabited_at(ground, shape)
@@ -205,14 +222,29 @@ def _inhabited_at(ground: Ground, shape: Mapping[str, int]) -> Theorem:
     return domain_statement.nonempty(ground, shape, dict(zip(names, first, strict=True)))
 
 
-def _of_slots(layout: Layout) -> dict[str, Theorem]:
+def _inverse_of(layout: Layout, stated: Mapping[str, Theorem]) -> Inverse | NotDigits:
+    """The inverse that theorems are about: of the first reading if they are about none."""
+    if "encode" in stated and not layout.domain:
+        for each in readings(layout):
+            if isinstance(each, ReadBack):
+                ground = _ground(layout, each.inverse)
+                if statement.encode(ground, each.inverse) == stated["encode"]:
+                    return each.inverse
+    return invert(layout)
+
+
+def _ground(layout: Layout, inverse: Inverse) -> Ground:
+    return statement.ground(layout, tuple(extent for _, extent in inverse.padded))
+
+
+def _of_slots(layout: Layout, stated: Mapping[str, Theorem]) -> dict[str, Theorem]:
     if layout.domain:
         return _of_domain(layout)
-    inverse = invert(layout)
     try:
+        inverse = _inverse_of(layout, stated)
         found = {"bounds": statement.bounds(statement.ground(layout))}
         if isinstance(inverse, Inverse):
-            ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
+            ground = _ground(layout, inverse)
             found |= {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
     except NotExpressible:
         return {}

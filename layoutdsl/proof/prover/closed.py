@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from layoutdsl.language.digits.inverse import Inverse, ReadBack, read_back
+from layoutdsl.language.digits.inverse import Inverse, ReadBack, readings
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.integers.expr import Extent, walk
 from layoutdsl.language.meaning.model import Layout
@@ -42,15 +42,17 @@ def closed_inverse(layout: Layout) -> Inverse | NotDigits:
             if isinstance(each, Extent) and each.name not in layout.symbols:
                 words = f"it speaks of `{each.name}`, which no shape of it gives"
                 return NotDigits(words, "unknown")
-    found = read_back(layout)
-    if isinstance(found, NotDigits):
-        return found
-    try:
-        with shared():
-            proved = _is_proved(layout, found)
-    except RecursionError:
-        proved = False
-    return found.inverse if proved or _is_seen(layout, found.inverse) else UNPROVED
+    for found in readings(layout):
+        if isinstance(found, NotDigits):
+            return found
+        try:
+            with shared():
+                proved = _is_proved(layout, found)
+        except RecursionError:
+            proved = False
+        if proved or _is_seen(layout, found.inverse):
+            return found.inverse
+    return UNPROVED
 
 
 def _is_proved(layout: Layout, found: ReadBack) -> bool:

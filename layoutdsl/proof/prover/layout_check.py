@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from layoutdsl.language.digits.inverse import Inverse, ReadBack, read_back, readings
+from layoutdsl.language.digits.inverse import Inverse, ReadBack, readings
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.meaning.counterexample import Counterexample
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
@@ -261,15 +261,26 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
     """
     if layout.domain:
         return domain_in_bounds(layout)
-    found = read_back(layout)
-    if isinstance(found, NotDigits):
-        return [bounds_alone(layout)]
-    proved: list[tuple[Theorem, Proof]] = []
-    for each in Soundness(layout, found, lemmas.stated()).theorems():
-        proved.append(each)
-        if each[0].name == "element":
-            break
-    return proved
+    reason: NoProof | NotExpressible | None = None
+    first: list[tuple[Theorem, Proof]] = []
+    for found in readings(layout):
+        if isinstance(found, NotDigits):
+            return [bounds_alone(layout)]
+        proved: list[tuple[Theorem, Proof]] = []
+        try:
+            for each in Soundness(layout, found, lemmas.stated()).theorems():
+                proved.append(each)
+                if each[0].name == "element":
+                    break
+        except (NoProof, NotExpressible) as failed:
+            reason = reason or failed
+            continue
+        if all(outcome.established for outcome in establish(proved).values()):
+            return proved
+        first = first or proved
+    if not first and reason is not None:
+        raise reason
+    return first
 
 
 def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]]:
