@@ -7,7 +7,7 @@ first, within a budget of evaluations. What is found has been replayed by being 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from layoutdsl.language.integers.expr import BitAnd, BitXor, Expr, coordinate_text, walk
@@ -70,18 +70,18 @@ Passes = Callable[[Values], bool]
 
 @dataclass(slots=True)
 class Tried:
-    """How far a search went: the shapes that were tried, and the elements of the largest."""
+    """The shapes that a search tried, each once, and the elements of the largest of them."""
 
-    shapes: int = 0
+    shapes: set[tuple[int, ...]] = field(default_factory=set)
     elements: int = 0
 
-    def add(self, size: int) -> None:
-        """Count a shape of so many elements."""
-        self.shapes += 1
+    def add(self, values: Values, size: int) -> None:
+        """Count a shape of `size` elements, unless it was tried before."""
+        self.shapes.add(tuple(values.values()))
         self.elements = max(self.elements, size)
 
     def __str__(self) -> str:
-        return f"{self.shapes:,} shapes of up to {self.elements:,} elements were tried"
+        return f"{len(self.shapes):,} shapes of up to {self.elements:,} elements were tried"
 
 
 def search(
@@ -101,7 +101,7 @@ def search(
         passes: tells soon of most shapes that they need not be tried.
         refuted: a theorem that fails where the layout does; the solver is asked for such a shape
             where none was found.
-        tried: counts the shapes that were tried.
+        tried: takes the shapes that are tried.
     """
     tried = tried or Tried()
     weight = _weight(layout, exprs)
@@ -114,7 +114,7 @@ def search(
                 break
             soon = left > (EVALUATIONS - FEW) // weight
             found = at(values) if soon or not passes(values) else {}
-            tried.add(size)
+            tried.add(values, size)
             if found:
                 return found
     left = LONG
@@ -125,7 +125,7 @@ def search(
         left -= size * weight + 8
         if left < 0:
             break
-        tried.add(size)
+        tried.add(values, size)
         if not passes(values):
             found = at(values)
             if found:
