@@ -140,7 +140,9 @@ def _floor(terms: Polynomial, number: int) -> Expr:
     whole: Polynomial = {}
     rest: Polynomial = {}
     for factors, coefficient in terms.items():
-        count = coefficient // number if not factors else int(coefficient / number)
+        # Towards 0, so that `(15 - C)/16` keeps `-C` and does not become `-C + 15*C/16`.
+        towards_zero = abs(coefficient) // number * (1 if coefficient > 0 else -1)
+        count = towards_zero if factors else coefficient // number
         whole[factors] = count
         rest[factors] = coefficient - count * number
     whole = {factors: count for factors, count in whole.items() if count}

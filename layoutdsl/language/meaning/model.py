@@ -492,7 +492,10 @@ class Layout(Parametrised, Displayed):
         for each in self.domain:
             sides = (grids.over(side, known).number for side in (each.left, each.right))
             found = np.where(COMPARISONS[each.operator](*sides), found, -1)
-        return np.broadcast_to(np.asarray(found), extents).copy()
+        offsets = np.broadcast_to(np.asarray(found), extents)
+        # Where a bound exceeds 64 bits, integers are Python's, although each offset may fit.
+        fits = all(-1 <= each < 2**63 for each in (offsets.min(), offsets.max()))
+        return offsets.astype(np.int64 if fits else object)
 
     def slots(self, index: Indices, shape: Shape) -> tuple[int, ...]:
         """Return every slot that holds the element, in the order of the axes of copies.

@@ -16,16 +16,23 @@ from random import Random
 
 import pytest
 from printing import OPERATIONS, any_expression
+from texts import layout
 
+from layoutdsl.language.digits.extents import Extents
+from layoutdsl.language.integers.digit import exact_quotient
 from layoutdsl.language.integers.expr import (
     LAYOUTDSL,
+    Add,
     Arithmetic,
     Binary,
     BitAnd,
     BitXor,
     CeilDiv,
+    Constant,
+    Extent,
     Max,
     Min,
+    Mul,
     Printer,
 )
 from layoutdsl.language.integers.languages import AFFINE, PYTHON, TRITON, TVM, c_family, written
@@ -114,6 +121,60 @@ def test_a_text_says_what_it_was_printed_from(name: str) -> None:
             tree = ast.parse(spelled, mode="eval").body
             for point in (numbers(random) for _ in range(4)):
                 assert value(tree, point) == evaluate(expr, point), (expr, text, point)
+
+
+# One spelling of extents. Digits are found by it, and a wrong one would only hide a proof.
+
+PITCHES = (
+    *("ceil({x}/{k})", "({x} + {k} - 1)/{k}", "({x} - 1)/{k} + 1", "({x} + {k} - 1)/{k}*{k}"),
+    *("{x} + ({k} - {x}%{k})%{k}", "{x} + 1 - {x}%2", "{x}/{k}", "max({x}, {k})", "min({x}, {k})"),
+    *("({x} + 7 & 15)", "{x}*{big}/{k}"),
+)
+
+
+def extent_text(random: Random, depth: int) -> str:
+    if depth == 0:
+        return random.choice(("C", "H", str(random.randint(1, 20))))
+    x, y = extent_text(random, depth - 1), extent_text(random, random.randrange(depth))
+    if random.random() < 0.3:
+        return f"({x} {random.choice('+*-')} {y})"
+    values = {"x": f"({x})", "k": random.choice((2, 3, 4, 8, 16)), "big": 10**17 + 3}
+    return f"({random.choice(PITCHES).format(**values)})"
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(8))
+def test_an_extent_in_its_one_spelling_has_its_value(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(150):
+        block = random.choice((1, 2, 4, 12, 16))
+        text = extent_text(random, random.randint(1, 3))
+        made = layout(f"layout L(c, h) = [c, h, {text} : 8] where C % {block} == 0")
+        spelling, expr = Extents(made.where), made.coordinates[-1].value
+        found = spelling.written(spelling.spelled(expr))
+        for _ in range(6):
+            point = {"C": block * random.randint(1, 40), "H": random.randint(1, 60)}
+            assert evaluate(found, point) == evaluate(expr, point), (text, point)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_quotients_are_exact(seed: int) -> None:
+    """A product divided by a factor is the other; with 1 added it cannot be divided."""
+    random = Random(seed)
+    for _ in range(60):
+        one, other = (
+            layout(f"layout L(c, h) = [c, h, {extent_text(random, 2)} : 8]").coordinates[-1].value
+            for _ in range(2)
+        )
+        found = exact_quotient(Mul(one, other), other)
+        if found is None:
+            continue
+        for _ in range(4):
+            point = {"C": random.randint(1, 40), "H": random.randint(1, 60)}
+            assert evaluate(Mul(found, other), point) == evaluate(Mul(one, other), point)
+    plain = layout("layout L(c, h) = [c, h, (C + 1)*(H + 2) : 8]").coordinates[-1].value
+    assert exact_quotient(plain, Add(Extent("C"), Constant(1))) is not None
+    assert exact_quotient(Add(plain, Constant(1)), Add(Extent("C"), Constant(1))) is None
 
 
 def test_no_number_is_too_large_for_where_it_stands() -> None:
