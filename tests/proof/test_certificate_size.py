@@ -19,7 +19,7 @@ KINDS = {
 
 
 def measured(shell: Shell, kind: str, rank: int) -> dict[str, int]:
-    """What the certificate of a layout of so many axes has, beside the lemmas of all proofs."""
+    """Return the counts in the certificate of a layout with `rank` axes, lemmas left out."""
     axes = [f"x{number}" for number in range(rank)]
     body = [part.format(x=axis, X=axis.upper()) for part in KINDS[kind] for axis in axes]
     parameter = "<k>" if "/k" in KINDS[kind][0] else ""

@@ -29,7 +29,7 @@ COMPARISONS: Mapping[Operator, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-"""What each operator says of two numbers, or of arrays of them."""
+"""Each operator as a function of two numbers, or of two arrays of numbers."""
 
 _OPPOSITE: Mapping[Operator, Operator] = {
     "==": "!=",

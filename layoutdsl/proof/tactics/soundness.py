@@ -252,7 +252,7 @@ class Respelled:
         return [By(other), *back], theirs
 
     def _size_moves(self, builder: ProofBuilder) -> tuple[By, By]:
-        """What turns the slots of the layout into the product of the spelling's extents."""
+        """Return the moves from the slots of the layout to those of the spelling."""
         theorem = self._known[SIZE]
         own = (*theorem.variables, *(name for name, _ in theorem.definitions))
         (same,) = builder.use(SIZE, {name: name for name in own})
