@@ -5,7 +5,7 @@ Not trusted: whatever is written here is followed by the checker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from layoutdsl.proof.kernel.budget import NoProof, current
 from layoutdsl.proof.kernel.theorem import (
@@ -120,6 +120,23 @@ class ProofBuilder:
         self.steps.append(Define(name, term))
         self._add(name, ("=", name, term))
         return name
+
+    def take_over(self, theorem: Theorem, mark: str, own: Collection[str] = ()) -> dict[str, Term]:
+        """Define what a theorem defines; returns the values by which it can be used.
+
+        Args:
+            theorem: its variables keep their names, and so do definitions that this proof has too.
+            mark: follows the names of other definitions, as they may stand for something else here.
+            own: names that keep their meaning in this proof.
+        """
+        values: dict[str, Term] = {name: name for name in theorem.variables}
+        for name, term in theorem.definitions:
+            wanted = substitute(term, values)
+            if self.find_definition(name) == wanted or name in own:
+                values[name] = name
+            else:
+                values[name] = self.define(f"{name}{mark}", wanted)
+        return values
 
     def have(self, formula: Term, *premises: str) -> str:
         """Ask the solver for a formula, unless it is known."""

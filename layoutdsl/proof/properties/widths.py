@@ -7,11 +7,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 from itertools import product as boxes
 from typing import ClassVar, TypeVar
 
-from layoutdsl.language.integers.expr import Constant, Expr, FloorDiv, Mod, indices, text, walk
+from layoutdsl.language.integers.bounds import Reach, reach
+from layoutdsl.language.integers.expr import (
+    Add,
+    Constant,
+    Expr,
+    FloorDiv,
+    MixedRadix,
+    Mod,
+    indices,
+    text,
+    walk,
+)
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning import shapes
 from layoutdsl.language.meaning.claims import Computes, Fits, OffsetsFit
@@ -51,6 +63,31 @@ class _OfWidth(Property[W]):
     @abstractmethod
     def sentence(self) -> str:
         """What is said where it fails."""
+
+    @property
+    @abstractmethod
+    def values(self) -> tuple[Expr, ...]:
+        """What it says that the integers hold.
+
+        Raises:
+            NotExpressible: C has no expression for one of them.
+        """
+
+    @abstractmethod
+    def holds(self, low: int, high: int) -> bool:
+        """Return whether it holds for values from `low` to `high`."""
+
+    @cached_property
+    def _reaches(self) -> tuple[Reach | None, ...]:
+        axes = {axis.name: axis.extent for axis in self.layout.axes}
+        return tuple(reach(each, axes) for each in self.values)
+
+    def holds_at(self, values: Values) -> bool:
+        return all(
+            each is not None
+            and self.holds(evaluate(each.low, values), evaluate(each.high, values) - 1)
+            for each in self._reaches
+        )
 
     @abstractmethod
     def wrong_at(self, bound: Values) -> str | None:
@@ -94,6 +131,15 @@ class _InBytes(_OfWidth[W]):
     """What may be counted in bytes of an element type."""
 
     @property
+    def values(self) -> tuple[Expr, ...]:
+        whole: Expr = MixedRadix(self.layout.coordinates)
+        return (Add(self.layout.start, whole),)
+
+    def holds(self, low: int, high: int) -> bool:
+        bits = 8 if self.element is None else self.element.bits
+        return low >= 0 and (high + 1) * bits <= 8 * (self.predicate.type.largest + 1)
+
+    @property
     def element(self) -> ElementType | None:
         assert not isinstance(self.predicate, Computes)
         return self.predicate.element
@@ -135,6 +181,9 @@ class SizeFits(_InBytes[Fits]):
 
     def theorem(self, ground: Ground) -> Theorem:
         return claim_statement.fits(ground, self.predicate.type.largest, self.element)
+
+    def holds_at(self, values: Values) -> bool:
+        return not self._too_large(values) and super().holds_at(values)
 
     def _at(self, values: Values) -> Examples:
         return (
@@ -199,6 +248,13 @@ class WorkedOutInRange(_OfWidth[Computes]):
 
     def theorem(self, ground: Ground) -> Theorem:
         return width_statement.computes(ground, self.predicate.type)
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        return width_statement.worked_out(self.layout)
+
+    def holds(self, low: int, high: int) -> bool:
+        return self.predicate.type.least <= low and high <= self.predicate.type.largest
 
     def wrong_at(self, bound: Values) -> str | None:
         type_ = self.predicate.type

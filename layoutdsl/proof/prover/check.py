@@ -28,7 +28,7 @@ from layoutdsl.proof.kernel.builder import NoProof, by_hypotheses
 from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.kernel.theorem import Native, Proof, Theorem, Use
 from layoutdsl.proof.properties.known import property_of
-from layoutdsl.proof.properties.property import Property, Statement, Tactic
+from layoutdsl.proof.properties.property import Property, Statement
 from layoutdsl.proof.properties.record import (
     PartClaim,
     claimed,
@@ -62,7 +62,7 @@ from layoutdsl.proof.tactics.claim_proof import (
     splits_of,
 )
 from layoutdsl.proof.tactics.record_proof import prove_of_record
-from layoutdsl.proof.tactics.width_proof import prove_intervals, prove_size
+from layoutdsl.proof.tactics.width_proof import prove_by_size, prove_intervals, prove_size
 
 Tell = Callable[[str], None]
 Attempt = Callable[[Claim], Finding]
@@ -292,7 +292,7 @@ def _proved(claimed: Property[Any]) -> Finding:
         said = claimed.statement()
         assert set(claimed.theorems) == {said.theorem.name, *(each.name for each in said.others)}
         proofs = [(each, by_hypotheses(each)) for each in said.others]
-        proofs.append((said.theorem, _proof(claimed.tactic, said)))
+        proofs += _proofs(claimed, said)
         if claimed.in_bounds:
             proofs += in_bounds(claimed.layout)
     except (NoProof, NotExpressible) as reason:
@@ -305,16 +305,25 @@ def _proved(claimed: Property[Any]) -> Finding:
     return Proved(name, claimed.conditions, Certificate(tuple(proofs)), questions)
 
 
-def _proof(tactic: Tactic, said: Statement) -> Proof:
-    known = lemmas.stated()
-    match tactic:
+def _proofs(claimed: Property[Any], said: Statement) -> list[tuple[Theorem, Proof]]:
+    """Return the theorem of a claim with its proof, after those that the proof uses."""
+    known, theorem = lemmas.stated(), said.theorem
+    match claimed.tactic:
         case "equations":
             splits = () if said.start is None else splits_of(said.start)
-            return prove_equations(said.ground, said.theorem, said.divided, known, splits)
-        case "intervals":
-            return prove_intervals(said.ground, said.theorem, known)
+            return [(theorem, prove_equations(said.ground, theorem, said.divided, known, splits))]
         case "size":
-            return prove_size(said.ground, said.theorem, known)
+            return [(theorem, prove_size(said.ground, theorem, known))]
+        case "intervals":
+            try:
+                return [(theorem, prove_intervals(said.ground, theorem, known))]
+            except NoProof as reason:
+                try:
+                    inside = in_bounds(claimed.layout)
+                    proof = prove_by_size(said.ground, theorem, known, inside[-1][0])
+                except NoProof:
+                    raise reason from None
+                return [*inside, (theorem, proof)]
 
 
 def _example(claimed: Property[Any]) -> Counterexample | None:

@@ -6,7 +6,7 @@ first, within a budget of evaluations. What is found has been replayed by being 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -317,5 +317,25 @@ def _too_large(layout: Layout, exceeds: Callable[[Values], bool]) -> Values | No
         values = {name: min(most.get(name, 1 << power), 1 << power) for name in layout.symbols}
         if in_range(layout, values) and exceeds(values):
             return values
+    for values in _longest(layout):
+        if exceeds(values):
+            return values
     corner = {name: most.get(name, 1) for name in layout.symbols}
     return corner if in_range(layout, corner) and exceeds(corner) else None
+
+
+def _longest(layout: Layout) -> Iterator[Values]:
+    """Yield shapes with one axis as long as the range lets it be, and all others short.
+
+    A range that bounds a product leaves room for them.
+    """
+    least = first_element(layout)
+    if least is None:
+        return
+    for name in layout.symbols:
+        values = least[0]
+        for step in reversed([1 << power for power in range(65)]):
+            longer = {**values, name: values[name] + step}
+            if in_range(layout, longer):
+                values = longer
+        yield values

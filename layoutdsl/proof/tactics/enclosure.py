@@ -1,6 +1,7 @@
 """Between which numbers a term lies, with the proof: interval arithmetic, one step a time.
 
-It takes extents that the range bounds by numbers, and indices below them. Not trusted.
+It takes extents that the range bounds by numbers, alone or in a product, and indices below them.
+Not trusted.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from layoutdsl.language.integers.expr import extents
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.shapes import ceilings
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
-from layoutdsl.proof.kernel.checker import Term
+from layoutdsl.proof.kernel.theorem import Ring, Term
 from layoutdsl.proof.statements.statement import Ground
 from layoutdsl.proof.statements.terms import extent_name
+from layoutdsl.proof.tactics.arith import Arithmetic
+from layoutdsl.proof.tactics.products import Products
 
 
 def largest(ground: Ground) -> dict[str, int]:
@@ -57,6 +60,7 @@ class Enclosure:
         self._builder = builder
         self._ceilings = ceilings
         self._indices = indices
+        self._products = Products(Arithmetic(builder))
         self._known: dict[Term, Interval] = {}
 
     def of(self, term: Term) -> Interval:
@@ -68,6 +72,37 @@ class Enclosure:
         if term not in self._known:
             self._known[term] = self._of(term)
         return self._known[term]
+
+    def at_most(self, term: Term, most: int, fact: str) -> None:
+        """Learn ``term <= most``, and that each part of a sum or a product is at most that.
+
+        A part is at most the whole if the other part of a sum is not negative, or the other factor
+        is positive.
+        """
+        found = self.of(term)
+        if found.high > most:
+            self._known[term] = Interval(found.low, most, found.above, fact)
+        match term:
+            case ("+", left, right):
+                for part, other in ((left, right), (right, left)):
+                    if self.of(other).low >= 0:
+                        above = self.of(other).above
+                        fits = self._builder.have(("<=", part, most), fact, above)
+                        self.at_most(part, most, fits)
+            case ("*", left, right):
+                for part, other in ((left, right), (right, left)):
+                    if self.of(other).low >= 1 and self.of(part).low >= 0:
+                        facts = (fact, *self._no_less_than(term, part, other))
+                        self.at_most(part, most, self._builder.have(("<=", part, most), *facts))
+
+    def _no_less_than(self, whole: Term, part: Term, other: Term) -> list[str]:
+        """That a product is at least one of its factors, as the other is positive."""
+        if isinstance(part, int) or isinstance(other, int):
+            return [*self.of(part).facts, *self.of(other).facts]
+        self._builder.have(("<=", 1, other), self.of(other).above)
+        self._not_negative(part, self.of(part))
+        (raised,) = self._builder.use("MONOTONE", {"a": 1, "b": other, "k": part})
+        return [raised, self._builder.calculate(("*", other, part), Ring(whole))]
 
     def _of(self, term: Term) -> Interval:
         match term:
@@ -104,9 +139,13 @@ class Enclosure:
         if name in self._indices:
             extent = self.of(self._indices[name])
             return self._interval(name, 0, extent.high - 1, extent.below, *hypotheses)
-        if name not in self._ceilings:
+        if name in self._ceilings:
+            return self._interval(name, 1, self._ceilings[name], *hypotheses)
+        bounded = self._products.most(name)
+        if bounded is None:
             raise NoProof(f"the range gives `{name.removeprefix('n.')}` no largest value")
-        return self._interval(name, 1, self._ceilings[name], *hypotheses)
+        most, fact = bounded
+        return self._interval(name, 1, most, fact, *hypotheses)
 
     def _product(self, term: Term, left: Term, right: Term) -> Interval:
         one, other = self.of(left), self.of(right)
@@ -125,6 +164,10 @@ class Enclosure:
             self._builder.have(("<", 0, right), other.above)
             (above,) = self._builder.use("POSITIVE", {"a": left, "b": right})
             least = 1
+        bounded = self._products.most(term)
+        if bounded is not None and bounded[0] < one.high * other.high:
+            most, below = bounded
+            return self._interval(term, least, most, above, below)
         return self._interval(term, least, one.high * other.high, above, below)
 
     def _not_negative(self, term: Term, interval: Interval) -> None:

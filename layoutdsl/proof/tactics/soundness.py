@@ -205,20 +205,8 @@ class Respelled:
         return builder
 
     def _named(self, builder: ProofBuilder, lemma: str) -> dict[str, Term]:
-        """What the names of a lemma about the spelling stand for in a theorem about the layout.
-
-        Names that both have keep their meaning; others are defined again, under a mark. The slot of
-        an index is the layout's own.
-        """
-        theorem = self._known[lemma]
-        names: dict[str, Term] = {name: name for name in theorem.variables}
-        for name, term in theorem.definitions:
-            wanted = substitute(term, names)
-            if builder.find_definition(name) == wanted or name == "slot":
-                names[name] = name
-            else:
-                names[name] = builder.define(f"{name}{_MARK}", wanted)
-        return names
+        """What a lemma about the spelling defines; the slot of an index is the layout's own."""
+        return builder.take_over(self._known[lemma], _MARK, ("slot",))
 
     def _slots_are_equal(
         self, builder: ProofBuilder, index: Mapping[str, Term], slot: tuple[str, Mapping[str, Term]]
