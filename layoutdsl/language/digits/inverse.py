@@ -38,6 +38,7 @@ from layoutdsl.language.integers.expr import (
     Sub,
 )
 from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.shapes import ceilings
 from layoutdsl.language.texts.values import brief
 
 Axes = Mapping[str, Expr]
@@ -48,8 +49,11 @@ def spellings(layout: Layout) -> Iterator[Layout]:
     axes = _axes(layout)
     alike = tuple(_tidied(each, axes) for each in layout.coordinates)
     apart = tuple(part for each in alike for part in _apart(each, axes))
-    fitted = tuple(part for each in layout.coordinates for part in _fitted(layout, each))
-    for coordinates in dict.fromkeys((alike, apart, fitted)):
+    fitted = [
+        tuple(part for each in layout.coordinates for part in _fitted(each, *one))
+        for one in _fits(layout)
+    ]
+    for coordinates in dict.fromkeys((alike, apart, *fitted)):
         if _said(coordinates) != _said(layout.coordinates):
             yield replace(layout, coordinates=coordinates, chunk_rank=None)
 
@@ -69,7 +73,8 @@ def parts_in(layout: Layout, spelled: Layout) -> dict[Coordinate, tuple[Coordina
     found: dict[Coordinate, tuple[Coordinate, ...]] = {}
     for each in layout.all_coordinates:
         tidied = _tidied(each, axes)
-        for parts in ((tidied,), tuple(_apart(tidied, axes)), _fitted(layout, each)):
+        fitted = (_fitted(each, *one) for one in _fits(layout))
+        for parts in ((tidied,), tuple(_apart(tidied, axes)), *fitted):
             if there.issuperset(parts):
                 found[each] = parts
                 break
@@ -78,10 +83,22 @@ def parts_in(layout: Layout, spelled: Layout) -> dict[Coordinate, tuple[Coordina
     return found
 
 
-def _fitted(layout: Layout, coordinate: Coordinate) -> tuple[Coordinate, ...]:
-    """A coordinate as its digits, where they are found with all extents in one spelling."""
+def _fits(layout: Layout) -> Iterator[tuple[Extents, Axes]]:
+    """Yield what extents are in one spelling, and what each index stays below.
+
+    First that is its extent, then the largest that the range lets the extent be.
+    """
     extents = Extents(layout.where)
     axes = {axis.name: extents.spelled(axis.extent) for axis in layout.axes}
+    yield extents, axes
+    most: dict[Expr, Expr] = {Extent(name): Constant(n) for name, n in ceilings(layout).items()}
+    bounded = {name: most.get(extent, extent) for name, extent in axes.items()}
+    if bounded != axes:
+        yield extents, bounded
+
+
+def _fitted(coordinate: Coordinate, extents: Extents, axes: Axes) -> tuple[Coordinate, ...]:
+    """A coordinate as its digits, where they are found with all extents in one spelling."""
     value, extent = extents.spelled(coordinate.value), extents.spelled(coordinate.extent)
     found = _apart(_tidied(Coordinate(value, extent), axes), axes)
     return tuple(
@@ -111,7 +128,7 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
             found = None if spread(expr) == expr else weighted(expr, axes)
             if found is not None:
                 return found.expr()
-            low = _exclusive(expr, axes)
+            low = _exclusive(expr, axes) or _changed(expr, axes)
             if low is not None:
                 return low
             return BitXor(_tuple(tidy(left, axes), axes), _tuple(tidy(right, axes), axes))
@@ -122,6 +139,8 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
             if halves is not None:
                 return halves[0 if isinstance(expr, FloorDiv) else 1].expr()
             return type(expr)(_tuple(inner, axes), right)
+        case BitAnd() if spread(expr) != expr:
+            return tidy(spread(expr), axes)
         case FloorDiv() | Mod() | BitAnd():
             found = weighted(expr, axes)
             return expr if found is None else found.expr()
@@ -143,7 +162,22 @@ def _exclusive(expr: BitXor, axes: Axes) -> Expr | None:
         if halves is None or not halves[0].terms or not at_least(bounds.low, 0):
             continue
         high, low = (each.expr() for each in halves)
-        return Add(Mul(high, block), BitXor(low, tidy(right, axes)))
+        changed = BitXor(low, right)
+        return Add(Mul(high, block), _changed(changed, axes) or BitXor(low, tidy(right, axes)))
+    return None
+
+
+def _changed(expr: BitXor, axes: Axes) -> Expr | None:
+    """An exclusive or of the bits alone that one side can change: that side is a multiple."""
+    for left, right in ((expr.left, expr.right), (expr.right, expr.left)):
+        one, other = (weighted(tidy(each, axes), axes) for each in (left, right))
+        unit = None if other is None else other.unit
+        if one is None or other is None or unit is None or unit == ONE:
+            continue
+        mine, theirs = one.divided(unit), other.divided(unit)
+        if mine is not None and theirs is not None:
+            sides = (each[0].shortened().expr() for each in (mine, theirs))
+            return Add(Mul(BitXor(*sides), unit), mine[1].expr())
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 
 from layoutdsl.language.digits.extents import in_one_spelling, no_less
 from layoutdsl.language.digits.network import Turn
@@ -32,6 +33,7 @@ from layoutdsl.language.integers.expr import (
     Constant,
     Coordinate,
     Expr,
+    FloorDiv,
     Index,
     MixedRadix,
     Mod,
@@ -120,8 +122,22 @@ class Weighted:
             most = Add(most, Mul(weight, Sub(limit, ONE)))
         return at_least(self.constant, 0) and no_less(block, simplify(Add(most, ONE)))
 
+    @property
+    def unit(self) -> Constant | None:
+        """The largest power of two that divides every weight, where all are numbers."""
+        numbers = [weight.value for _, weight in self.terms if isinstance(weight, Constant)]
+        if self.constant != ZERO or not numbers or len(numbers) < len(self.terms):
+            return None
+        common = gcd(*numbers)
+        return Constant(common & -common)
+
     def _joined(self) -> Weighted:
         return Weighted(tuple(_canonical(self.terms)), self.constant, self.axes)
+
+    def shortened(self) -> Weighted:
+        """Return the sum with each digit of a tuple as one of the parts that reach it alone."""
+        terms = tuple((_without_minor_parts(digit), weight) for digit, weight in self.terms)
+        return Weighted(terms, self.constant, self.axes)
 
     def upright(self) -> Weighted:
         """Return the sum with a digit that counts down, ``X - 1 - d``, as a digit of its own."""
@@ -203,6 +219,24 @@ def _moved(value: Expr, axes: Axes) -> Digit | None:
     if bounds is None or not at_least(bounds.low, 0):
         return None
     return _alone(value, bounds.high)
+
+
+def _without_minor_parts(digit: Digit) -> Digit:
+    """``(r, c : 64*q)/64%8`` is ``(r, c/64 : q)%8``."""
+    if not isinstance(digit.whole, MixedRadix):
+        return digit
+    parts, divisor = [*digit.whole.parts], digit.divisor
+    while len(parts) > 1 and not same(divisor, ONE):
+        least = parts.pop()
+        count = exact_quotient(divisor, least.extent)
+        if count is None:
+            room = exact_quotient(least.extent, divisor)
+            if room is None:
+                return digit
+            parts.append(Coordinate(FloorDiv(least.value, divisor), room))
+            return Digit(MixedRadix(tuple(parts)), ONE, digit.radix)
+        divisor = count
+    return Digit(MixedRadix(tuple(parts)), divisor, digit.radix)
 
 
 def _alone(value: Expr, limit: Expr) -> Digit:
