@@ -35,6 +35,24 @@ class Arithmetic:
         self.more: tuple[str, ...] = ()
         self.values = Evaluator(builder, expand, wanted)
         self.sizes = Evaluator(builder, expand | extents)
+        self._know_multiples()
+
+    def _know_multiples(self) -> None:
+        """Teach sizes what the range says of an extent that parameters divide: ``I`` is ``e*B``."""
+        for hypothesis in self.builder.hypotheses:
+            match self.builder.formula(hypothesis):
+                case ("=", ("mod", str() as extent, tuple() as block), 0):
+                    self.positive(block)
+                    joined, *_ = self.builder.use("DIVISION", {"x": extent, "B": block})
+                    name = f"e.{extent}"
+                    if self.builder.find_definition(name) is None:
+                        self.builder.define(name, ("div", extent, block))
+                    whole: Term = ("*", name, block)
+                    folded = self.builder.rewrite(joined, By(name, backwards=True))
+                    fact = self.builder.have(("=", extent, whole), folded, hypothesis)
+                    value = polynomial(whole)
+                    equal = self.builder.calculate(extent, By(fact), Ring(canonical(value)))
+                    self.sizes.know(extent, value, equal)
 
     def digit(self, name: str, bounds: Bounds) -> None:
         """Remember the bounds of a digit, and cut it where that was wanted."""

@@ -14,6 +14,7 @@ from layoutdsl.language.digits.network import Chain, Network
 from layoutdsl.language.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.language.integers.expr import Index
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
+from layoutdsl.proof.kernel.polynomial import Polynomial
 from layoutdsl.proof.kernel.theorem import By, Ring, Term, Theorem
 from layoutdsl.proof.statements import statement
 from layoutdsl.proof.statements.statement import OTHER, Ground
@@ -21,7 +22,7 @@ from layoutdsl.proof.statements.terms import step_name
 from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.congruence import Wanted
 from layoutdsl.proof.tactics.polynomials import Bounds, canonical
-from layoutdsl.proof.tactics.straightening import know_swizzled, straighten, straightened
+from layoutdsl.proof.tactics.straightening import know_swizzled, narrow, straighten, straightened
 
 
 class Decoding:
@@ -171,7 +172,16 @@ class Decoding:
             return
         moves = [By(same, backwards=True), By(names[0]), *map(By, equations), By(equal)]
         fact = self.builder.calculate(canonical(key), *moves)
+        if len(names) == 1 and key == {(names[0],): 1}:
+            self._know_alone(names[0], value, fact)
         self.values.know_sum(key, value, fact)
+
+    def _know_alone(self, name: str, value: Polynomial, fact: str) -> None:
+        """A tuple of one part is that part, and stays below what the part stays below."""
+        own = self.values.bounds[name]
+        low, high = (self.builder.rewrite(each, By(fact)) for each in (own.low, own.high))
+        narrow(self.arithmetic, canonical(value), Bounds(own.upper, low, high))
+        self.values.know(name, value, fact)
 
     def _join_again(self, equations: list[str]) -> None:
         """The coordinates of the index are the digits of the slot; joined, they are the slot."""

@@ -173,6 +173,9 @@ class Encoding:
         value, equal = self.values.normal(name)
         if key == value:
             return
+        if value == {(name,): 1} and len(chain.parts) == 1:  # it is cut nowhere, so it is its part
+            self.values.know(name, key, self.builder.calculate(name, By(name)))
+            return
         names = [*(f"x.{number}.{part}" for part in chain.parts[1:]), name]
         unfolded: Term = name
         for each in reversed(names):

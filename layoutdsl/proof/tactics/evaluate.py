@@ -261,6 +261,12 @@ class Evaluator:
         if upper == wanted and canonical(wanted) == below:
             self.builder.rewrite(bounds.high, By(fact))
             return True
+        definition = self.builder.find_definition(below) if isinstance(below, str) else None
+        if definition is not None:
+            room = total([(polynomial(definition), 1), (upper, -1)])
+            if set(room) == {()} and room[()] > 0:
+                self.builder.have(("<", low, below), bounds.high, fact, str(below))
+                return True
         if isinstance(canonical(upper), int) and isinstance(below, int):
             self.builder.have(("<", low, below), bounds.high)
             return bool(canonical(upper) <= below)  # type: ignore[operator]
@@ -300,6 +306,12 @@ class Evaluator:
                         self.builder.have(("<", 0, below), exact, least)
                         return True
             return False
+        match below:
+            case ("*", left, right):
+                if not (self._is_positive(left) and self._is_positive(right)):
+                    return False
+                self.builder.use("POSITIVE", {"a": left, "b": right})
+                return True
         value, _ = self.normal(below)
         digits = [factors for factors in value if factors]
         known = [self.bounds.get(factors[0]) for factors in digits if len(factors) == 1]

@@ -68,7 +68,7 @@ def straighten(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None
                 if given is None or bounds is None:
                     raise NoProof(f"{name} has no bounds that are known")
                 high = arithmetic.builder.rewrite(given, By(equal))
-                _narrow(arithmetic, canonical(value), Bounds(limit, bounds.low, high))
+                narrow(arithmetic, canonical(value), Bounds(limit, bounds.low, high))
 
 
 def _fixed(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None:
@@ -81,7 +81,8 @@ def _fixed(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None:
     arithmetic.values.know(name, value, arithmetic.builder.calculate(name, By(given), By(equal)))
 
 
-def _narrow(arithmetic: Arithmetic, term: Term, bounds: Bounds) -> None:
+def narrow(arithmetic: Arithmetic, term: Term, bounds: Bounds) -> None:
+    """Remember bounds of a term that are narrower than those of its digits."""
     if isinstance(term, str):
         arithmetic.values.bounds[term] = bounds
         return
