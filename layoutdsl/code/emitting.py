@@ -6,6 +6,9 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from layoutdsl.code.digits import by_digits, equality
+from layoutdsl.language.meaning.model import Layout
+
 if TYPE_CHECKING:
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.program import EmittedProgram, Moved
@@ -40,13 +43,36 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
 
 
 def read_back(each: Moved) -> Validated | NotValidated:
-    """Return whether functions of C were shown to do what the layouts of a move mean."""
+    """Return whether functions of C were shown to do what the layouts of a move mean.
+
+    A layout whose digits are written in another spelling is one with that spelling: both are
+    proved to have the same offsets, and the text is read against the spelling.
+    """
+    from layoutdsl.code.validate import NotValidated
     from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
 
-    text, name, move, width = each.text, each.name, each.move, each.width
-    if move.source is None:
-        assert move.target is not None, "one side is a buffer"
-        return validate_c(text, name, move.target, "pack", width)
-    if move.target is None:
-        return validate_c(text, name, move.source, "unpack", width)
-    return validate_c_conversion(text, name, move.source, move.target, width)
+    text, name, width = each.text, each.name, each.width
+    source, target = each.move.source, each.move.target
+    proofs = list[str]()
+    sides = list[Layout | None]()
+    for side in (source, target):
+        spelled = None if side is None else by_digits(side)
+        if side is not None and spelled is not None and spelled != side:
+            proof = equality(side, spelled)
+            if proof is None:
+                return NotValidated(f"`{side.name}` was not proved to be its own digits")
+            proofs.append(proof)
+        sides.append(spelled)
+    match sides:
+        case [None, Layout() as target]:
+            found = validate_c(text, name, target, "pack", width)
+        case [Layout() as source, None]:
+            found = validate_c(text, name, source, "unpack", width)
+        case [Layout() as source, Layout() as target]:
+            found = validate_c_conversion(text, name, source, target, width)
+        case _:
+            raise AssertionError("one side is a buffer")
+    if isinstance(found, NotValidated) or not proofs:
+        return found
+    seal = sha256("\n".join([found.seal, *proofs]).encode()).hexdigest()
+    return replace(found, seal=seal)

@@ -7,6 +7,7 @@ from itertools import islice, product
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from cli_shell import Shell, shell
 
@@ -64,6 +65,31 @@ def test_offsets_at_once_are_those_of_each_element(seed: int) -> None:
                 except ValueError:  # the domain does not have this element
                     offset = -1
                 assert found[index] == offset, (text, shape)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:numpy serves in place of compiled code")
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(12))
+def test_compiled_code_of_drawn_layouts_moves_as_they_say(seed: int) -> None:
+    """C is planned from the digits of a layout, which may be another spelling of it."""
+    random, compiled = Random(seed), 0
+    for text in drawn(f"compiled {seed}", 4):
+        layout = layoutdsl.parse(text)["L"]
+        try:
+            module = layoutdsl.compile(layout, "native")
+        except (layoutdsl.UnvalidatedError, layoutdsl.UnprovedError):
+            continue
+        compiled += 1
+        for shape in islice(shapes(text, layout, random), 6):
+            offsets = layout.offsets(shape)
+            tensor = np.arange(1, offsets.size + 1).reshape(offsets.shape)
+            buffer = np.zeros(layout.size(shape), np.int64)
+            buffer[offsets] = tensor
+            packed = module.pack(tensor)
+            assert np.array_equal(packed.reshape(-1), buffer), (text, shape)
+            assert np.array_equal(module.unpack(packed, offsets.shape), tensor), (text, shape)
+    assert compiled >= 3
 
 
 def test_counting_finds_what_is_wrong() -> None:

@@ -88,12 +88,13 @@ class NativeModule:
     @property
     def FALLBACK(self) -> str | None:  # noqa: N802  (as in a numpy module)
         """Why elements are moved one by one; ``None`` where they are not."""
+        from layoutdsl.code.digits import by_digits
         from layoutdsl.code.loops.moves import Move
         from layoutdsl.code.loops.sides import Apart
         from layoutdsl.code.loops.trees import digits
         from layoutdsl.code.rows import rows_of
 
-        found = digits(Move(None, self.layout))
+        found = digits(Move(None, by_digits(self.layout)))
         return found.reason if isinstance(found, Apart) and not rows_of(self.layout) else None
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from layoutdsl.code.digits import by_digits
 from layoutdsl.code.loops import tree
 from layoutdsl.code.loops.chains import Ends
 from layoutdsl.code.loops.moves import Move, NoCode, move_of
@@ -165,7 +166,7 @@ def generate_c(
     head += [f"   Proofs: {proofs}."]
     header = header_text(stem, layout, widths, proofs)
     size = _size(stem, layout, Spelling(layout))
-    apart = digits(Move(None, layout))
+    apart = digits(Move(None, by_digits(layout)))
     fallback = apart.reason if isinstance(apart, Apart) else None
     codes = tuple(codes_c(layout, stem)) if layout.interface is not None else ()
     return EmittedProgram(
@@ -200,12 +201,13 @@ def moved(
         ends: which leaves its tree may have.
         rank: of its tree, as in `generate_c`.
     """
-    node = tree_of(move, width, ends, rank)
+    spelled = Move(*(side and by_digits(side) for side in (move.source, move.target)))
+    node = tree_of(spelled, width, ends, rank)
     if isinstance(node, Unplanned):
         return NoCode(node.reason)
-    words = Spelling(move.layouts[-1])
+    words = Spelling(spelled.layouts[-1])
     try:
-        lines, calls = functions(name, node, move.sizes[1], width, words)
+        lines, calls = functions(name, node, spelled.sizes[1], width, words)
     except OverflowError as error:
         return NoCode(str(error))
     return Moved(name, move, width, "\n".join([*lines, *_whole(name, move.verb)]), calls)
