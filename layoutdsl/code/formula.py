@@ -20,6 +20,7 @@ from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -129,6 +130,17 @@ class SymBitAnd(_Integer):
         return rf"\left( {left} \mathbin{{\&}} {right} \right)"
 
 
+class SymBitOr(_Integer):
+    """The bits that at least one of the numbers has."""
+
+    meaning = BitOr
+    word = "BitOr"
+
+    def _latex(self, printer: Any) -> str:
+        left, right = map(printer.doprint, self.args)
+        return rf"\left( {left} \mathbin{{|}} {right} \right)"
+
+
 class SymBitXor(_Integer):
     """The bits that one of the numbers has."""
 
@@ -165,6 +177,7 @@ _FUNCTIONS: dict[type, Any] = {
     CeilDiv: SymCeilDiv,
     Mod: SymMod,
     BitAnd: SymBitAnd,
+    BitOr: SymBitOr,
     BitXor: SymBitXor,
     Min: SymMin,
     Max: SymMax,

@@ -12,6 +12,7 @@ from math import gcd
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Expr,
@@ -109,7 +110,7 @@ def _joined(expr: Expr, left: _Grown, right: _Grown, count: int | None) -> _Grow
             return _Grown(0) if block % count == 0 else None
         case Mod(_, Constant(block)) if left.by and left.whole and count is not None:
             return _Grown(1, whole=True) if block % count == 0 else None
-        case BitXor() if left.by != right.by and both and _is_power(count):
+        case BitOr() | BitXor() if left.by != right.by and both and _is_power(count):
             return _Grown(1, whole=True)
     return None if left.by or right.by else _Grown(0)
 

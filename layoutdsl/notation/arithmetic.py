@@ -8,13 +8,14 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl.language.integers.bits import masked
-from layoutdsl.language.integers.bounds import at_least, simplify
+from layoutdsl.language.integers.bounds import at_least, joined, simplify
 from layoutdsl.language.integers.expr import (
     Add,
     BitXor,
     CeilDiv,
     Constant,
     Expr,
+    Extent,
     FloorDiv,
     Mod,
     Mul,
@@ -110,7 +111,8 @@ class Arithmetic:
         if len(operands) > MOST_OPERANDS:
             message = f"more than {MOST_OPERANDS} operands stand side by side"
             raise fault("L104", message, self.span(branch))
-        symbols = symbols or [{"xor": "^", "masked": "&"}[branch.data]] * (len(operands) - 1)
+        bitwise = {"joined": "|", "xor": "^", "masked": "&"}
+        symbols = symbols or [bitwise[branch.data]] * (len(operands) - 1)
         value = self._value(operands[0])
         for symbol, operand in zip(symbols, operands[1:], strict=True):
             value = self._joined(symbol, value, operand)
@@ -137,6 +139,10 @@ class Arithmetic:
                 return Mul(left, right)
             case "&":
                 return masked(left, right)
+            case "|":
+                # The extents that the declaration gives are not known here.
+                axes = dict.fromkeys(indices(left) | indices(right), Extent("_"))
+                return joined(left, right, axes)
             case _:
                 return BitXor(left, right)
 

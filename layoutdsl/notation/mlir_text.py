@@ -8,6 +8,7 @@ from layoutdsl.language.integers.bounds import ONE, ZERO, product, reach
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import (
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Expr,
@@ -171,7 +172,7 @@ def _refuse_filled(layout: Layout) -> None:
 
 def _affine(value: Expr, names: dict[str, str]) -> str:
     for each in walk(value):
-        if isinstance(each, BitAnd | BitXor | Min | Max):
+        if isinstance(each, BitAnd | BitOr | BitXor | Min | Max):
             raise Unwritable(f"`{text(each)}` is not affine")
     return Printer(AFFINE, names.__getitem__).text(value)
 

@@ -45,6 +45,9 @@ class Lines:
     backward: Backward | str
 
 
+_BITWISE = ("BitAnd", "BitOr", "BitXor")
+
+
 def _title(lines: Lines) -> str:
     return f"{lines.title}: where an element lies, in elements"
 
@@ -61,7 +64,7 @@ def sympy(lines: Lines) -> str:
     text = ["from sympy import *", ""]
     text += [_symbols(indices, "nonnegative")]
     text += [_symbols(extents, "positive")] if extents else []
-    text += [f'{name} = Function("{name}")' for name in ("BitAnd", "BitXor") if f"{name}(" in body]
+    text += [f'{name} = Function("{name}")' for name in _BITWISE if f"{name}(" in body]
     return "\n".join([*text, "", body])
 
 

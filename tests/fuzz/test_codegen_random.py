@@ -151,6 +151,8 @@ def swizzled(draw: st.DrawFn, parts: list[Part], names: list[str]) -> list[Part]
     value, extent = part.value, part.extent
     ways = [
         f"({value})^({other}%{draw(st.sampled_from([2, 4, 8]))})",
+        f"({value})|({other}%{draw(st.sampled_from([2, 4, 8]))})",
+        f"({value}) << 3 | ({other}%{draw(st.sampled_from([2, 7, 8]))})",
         f"({value} + {other})%({extent})",
         f"{extent} - 1 - {value}",
         f"{value} + {draw(st.integers(1, 3))}*{other} : {extent} + 3*{other.upper()}",

@@ -85,12 +85,13 @@ HAND_MADE = {
     "roundups": body("c : " + nested("roundup(", "C", " + 1, 7)", 45)),
     "remainders": body(nested("(", "c", "%7/2)", 48)),
     "exclusive ors": body(nested("(", "c", " ^ c%8) + c", 40)),
-    "every operator, nested": body(nested("(1^1&1<<1+1*-(", "c", "))", 24)),
+    "every operator, nested": body(nested("(1|1^1&1<<1+1*-(", "c", "))", 24)),
     "sums in sums": body(nested("(", "c", "+1" * 99 + ")", 49)),
     "100 operands": body(" + ".join(["c"] * 100)),
     "101 operands": body(" + ".join(["c"] * 101)),
     "100 factors": body("*".join(["c"] * 100)),
     "100 masks": body(" & ".join(["c"] * 100)),
+    "100 ors": body(" | ".join(["c%8"] * 100)),
     "100 exclusive ors": body(" ^ ".join(["c%8"] * 100)),
     "100 remainders": body("c" + "%7/2" * 49),
     "100 shifts": body("c " + "<< 62 " * 99),
@@ -170,7 +171,7 @@ def test_any_bytes(data: bytes) -> None:
 
 
 WORDS = [
-    *"()[]<>{},:;=+-*/%&^.#?$",
+    *"()[]<>{},:;=+-*/%&|^.#?$",
     *(
         "layout",
         "table",
@@ -221,7 +222,7 @@ def test_any_words(words: list[str]) -> None:
 
 
 FORMS = [
-    *("{}+{}", "{}-{}", "{}*{}", "{}/{}", "{}%{}", "{}&{}", "{}^{}", "{}<<{}", "{}>>{}"),
+    *("{}+{}", "{}-{}", "{}*{}", "{}/{}", "{}%{}", "{}&{}", "{}^{}", "{}|{}", "{}<<{}", "{}>>{}"),
     *("({},{})", "({}:{})", "min({},{})", "max({},{})", "ceil({}/{})", "roundup({},{})"),
     *("-({}+{})", "({})*({})"),
 ]

@@ -1,4 +1,4 @@
-"""The natural extents of `&` and `^`: the product's bounds beside a second reading of the page."""
+"""The natural extents of `&`, `|` and `^`: the bounds beside a second reading of the page."""
 
 from itertools import product
 
@@ -10,7 +10,7 @@ import layoutdsl
 SHAPES = ((6, 7, 2), (3, 7, 4), (1, 1, 1))
 SIDES = (
     *("c", "d", "h", "0", "2", "3", "5", "-16", "0%2", "1 + 2", "(1, 2 : 3)", "C", "D - 1"),
-    *("h%4", "c%3", "c + 1", "(d, h)", "c & d", "c & h%4"),
+    *("h%4", "c%3", "c + 1", "(d, h)", "c & d", "c & h%4", "c*4", "d%2 << 2", "c/4*8 - 16"),
 )
 
 
@@ -26,6 +26,9 @@ SIDES = (
         ("layout L(c: 12) = [6 & c]", (12,), (7,)),
         ("layout L(c: 12, h) = [h%4 & c]", (12, 5), (4,)),
         ("layout L(c, h) = [c & h]", (12, 5), (12,)),
+        ("layout L(c, h) = [(c/4 << 3) | h%6]", (12, 5), (22,)),  # a sum
+        ("layout L(c, h) = [c/4*4 | h%6]", (12, 5), (16,)),
+        ("layout L(c, h) = [4*c | (h : 4)]", (3, 5), (12,)),  # no sum: `h` may exceed 4
     ],
 )
 def test_the_page(text: str, shape: tuple[int, ...], slots: tuple[int, ...]) -> None:
@@ -37,7 +40,7 @@ def test_the_page(text: str, shape: tuple[int, ...], slots: tuple[int, ...]) -> 
 @pytest.mark.parametrize("axes", ["c, d, h", "c: 6, d, h: 2", "c: 3, d: 7, h"])
 def test_both_readings_agree(axes: str) -> None:
     agreed, refused = 0, set[str]()
-    for left, symbol, right in product(SIDES, "&^", SIDES):
+    for left, symbol, right in product(SIDES, "&^|", SIDES):
         text = f"layout L({axes}) = [({left}) {symbol} ({right}), c, d, h]"
         try:
             layout = layoutdsl.parse(text)["L"]

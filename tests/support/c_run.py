@@ -263,6 +263,7 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
     "&&": lambda a, b: bool(a) and bool(b),
+    "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
     "&": lambda a, b: a & b,
 }

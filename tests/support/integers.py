@@ -22,6 +22,7 @@ SIGNS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
 

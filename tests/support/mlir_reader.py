@@ -61,6 +61,7 @@ _DONE: dict[str, Callable[[int, int], int]] = {
     "subi": lambda a, b: a - b,
     "muli": lambda a, b: a * b,
     "andi": lambda a, b: a & b,
+    "ori": lambda a, b: a | b,
     "xori": lambda a, b: a ^ b,
     "minsi": min,
     "maxsi": max,

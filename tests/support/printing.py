@@ -10,6 +10,7 @@ from layoutdsl.language.integers.expr import (
     Add,
     Binary,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -54,7 +55,7 @@ def sympy_text(expr: Expr) -> str:
 
 AXES = {"c": Index("c"), "h": Index("h"), "C": Extent("C"), "H": Extent("H")}
 OPERATIONS: tuple[type[Binary], ...] = (
-    *(Add, Sub, Mul, BitAnd, BitXor, Min, Max, FloorDiv, CeilDiv, Mod),
+    *(Add, Sub, Mul, BitAnd, BitOr, BitXor, Min, Max, FloorDiv, CeilDiv, Mod),
 )
 
 

@@ -160,6 +160,8 @@ def moved(random: Random, place: str, other: str) -> str:
     return random.choice(
         [
             f"{place} ^ {other}%{random.choice([2, 4, 8])}",
+            f"{place} | {other}%{random.choice([2, 4, 8])}",
+            f"{place}*{random.choice([2, 4, 8])} | {other}%{random.choice([2, 4, 5, 8])}",
             f"({place}%{block} + {other})%{block}",
             f"{place} + {other}",
             f"{place} + {random.randint(1, 5)}",
@@ -202,6 +204,8 @@ def arithmetic(random: Random, axes: list[str], depth: int) -> str:
             f"({left})%{number}",
             f"({left} ^ ({right})%{random.choice([2, 4, 8])})",
             f"({left} & {number})",
+            f"({left} | ({right})%{random.choice([2, 4, 8])})",
+            f"({left} << 2 | ({right})%{random.choice([3, 4, 5])})",
             f"{random.choice(['min', 'max'])}({left}, {right})",
         ]
     )

@@ -42,6 +42,7 @@ BETWEEN: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
     ast.BitAnd: operator.and_,
 }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from layoutdsl.language.integers.expr import (
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Expr,
@@ -44,7 +45,7 @@ def affine(expr: Expr, names: Mapping[str, str]) -> str:
     said = written_out(expr)
     for each in walk(said):
         match each:
-            case BitAnd() | BitXor() | Min() | Max():
+            case BitAnd() | BitOr() | BitXor() | Min() | Max():
                 raise NotAffine(f"`{text(each)}` is no affine arithmetic")
             case Mul(left, right) if indices(left) and indices(right):
                 raise NotAffine(f"`{text(each)}` multiplies an index")

@@ -18,6 +18,7 @@ from layoutdsl.language.digits.steps import SLOT
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -45,6 +46,7 @@ _OPERATIONS: Mapping[type[Expr], str] = {
     FloorDiv: "divui",
     Mod: "remui",
     BitAnd: "andi",
+    BitOr: "ori",
     BitXor: "xori",
     Min: "minsi",
     Max: "maxsi",
@@ -163,7 +165,18 @@ class _Body:
                 return self._line(f"arith.constant {value} : {self._type}")
             case CeilDiv() | MixedRadix():
                 raise AssertionError("no machine rounds up, or knows tuples")
-            case Add() | Sub() | Mul() | FloorDiv() | Mod() | BitAnd() | BitXor() | Min() | Max():
+            case (
+                Add()
+                | Sub()
+                | Mul()
+                | FloorDiv()
+                | Mod()
+                | BitAnd()
+                | BitOr()
+                | BitXor()
+                | Min()
+                | Max()
+            ):
                 left, right = self.value(expr.left), self.value(expr.right)
                 return self._line(f"arith.{_OPERATIONS[type(expr)]} {left}, {right} : {self._type}")
             case _:

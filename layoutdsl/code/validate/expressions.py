@@ -179,6 +179,8 @@ class Expressions:
                         return self.meaning.divided("div", left, right)
                     case ast.Mod():
                         return self.meaning.divided("mod", left, right)
+                    case ast.BitOr():
+                        return self.meaning.bits("|", left, right)
                     case ast.BitXor():
                         return self.meaning.bits("^", left, right)
                     case ast.BitAnd():

@@ -9,6 +9,7 @@ from layoutdsl.code.validate.meaning import Meaning
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import (
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Expr,
@@ -23,7 +24,7 @@ from layoutdsl.proof.kernel.checker import Term
 from layoutdsl.proof.statements import statement as layout_statement
 from layoutdsl.proof.statements.terms import Vocabulary, extremes
 
-_OPAQUE = {BitAnd: "&", BitXor: "^", Min: "min", Max: "max"}
+_OPAQUE = {BitAnd: "&", BitOr: "|", BitXor: "^", Min: "min", Max: "max"}
 
 
 @dataclass
@@ -107,13 +108,13 @@ def said(ground: Ground, meaning: Meaning, expr: Expr, indices: Mapping[str, Ter
             places = tuple(replace(each, value=hidden(each.value)) for each in part.parts)
             return MixedRadix(places)
         both = type(part)(hidden(part.left), hidden(part.right))
-        if not isinstance(both, BitAnd | BitXor | Min | Max):
+        if not isinstance(both, BitAnd | BitOr | BitXor | Min | Max):
             return both
         vocabulary = replace(ground.vocabulary, indices=named)
         left, right = vocabulary.term(both.left), vocabulary.term(both.right)
         word = _OPAQUE[type(both)]
         name = f"_{len(named)}"
-        named[name] = (meaning.bits if word in "&^" else meaning.opaque)(word, left, right)
+        named[name] = (meaning.bits if word in "&|^" else meaning.opaque)(word, left, right)
         return Index(name)
 
     simple = hidden(expr)

@@ -68,7 +68,9 @@ def _magnitude(
                 case ast.Mod():
                     lost.append(added(left, right))
                     return right
-                case ast.Add() | ast.Sub() | ast.FloorDiv() | ast.BitAnd() | ast.BitXor() | str():
+                case ast.Add() | ast.Sub() | ast.FloorDiv() | str():
+                    return added(left, right)
+                case ast.BitAnd() | ast.BitOr() | ast.BitXor():
                     return added(left, right)
     raise Meaningless(f"`{ast.unparse(node)}` may leave 64 bits")
 

@@ -103,14 +103,14 @@ class Meaning:
         return (operator, left, right)
 
     def bits(self, operator: str, left: Term, right: Term) -> Term:
-        """Return ``left & right`` or ``left ^ right``: digits, and a name for what is none."""
+        """Return ``&``, ``|`` or ``^`` of two terms: digits, and a name for what is none."""
         return self._opened(NORMAL.form((operator, left, right)))
 
     def _opened(self, term: Term) -> Term:
         if not isinstance(term, tuple):
             return term
         word, *parts = (term[0], *map(self._opened, term[1:]))
-        return self.opaque(word, *parts) if word in ("&", "^") else (word, *parts)
+        return self.opaque(word, *parts) if word in ("&", "|", "^") else (word, *parts)
 
     def opaque(self, operator: str, left: Term, right: Term) -> str:
         """Return a name for what an operation makes that terms do not have; of equals, the same."""

@@ -46,7 +46,7 @@ class Normal:
                 return total([(self._named(*each), 1) for each in found.items()])
             case ("div" | "mod" as word, left, int(block)) if block > 0:
                 return _divided(word, self.polynomial(left), block)
-            case ("&" | "^" as word, left, right):
+            case ("&" | "|" | "^" as word, left, right):
                 return self._bits(word, self.form(left), self.form(right))
             case (word, left, right):
                 return {((word, self.form(left), self.form(right)),): 1}

@@ -25,6 +25,7 @@ from layoutdsl.language.integers.digit import exact_quotient, read, same
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Coordinate,
@@ -141,7 +142,7 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
             return type(expr)(_tuple(inner, axes), right)
         case BitAnd() if spread(expr) != expr:
             return tidy(spread(expr), axes)
-        case FloorDiv() | Mod() | BitAnd():
+        case FloorDiv() | Mod() | BitAnd() | BitOr():
             found = weighted(expr, axes)
             return expr if found is None else found.expr()
         case _:

@@ -16,6 +16,7 @@ from layoutdsl.language.integers.digit import Digit, exact_quotient, nested, rea
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Coordinate,
@@ -181,6 +182,8 @@ def spread(expr: Expr) -> Expr:
         case BitXor():
             sides = [spread(each) for each in operands(expr)]
             return _disjoint(sides) or expr
+        case BitOr(left, right):
+            return _disjoint([spread(left), spread(right)]) or expr
         case Add(left, right) | Sub(left, right) | Mul(left, right):
             return type(expr)(spread(left), spread(right))
     return expr
@@ -203,7 +206,7 @@ def _digits_of(value: Expr, mask: int) -> Expr:
 
 
 def _disjoint(sides: list[Expr]) -> Expr | None:
-    """The sum of numbers that have no bit in common, which is their exclusive or."""
+    """The sum of numbers that have no bit in common, which is their or, exclusive or not."""
     total: Expr = ZERO
     taken = 0
     for side in sides:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from layoutdsl.language.elaborate.synonyms import call_written
 from layoutdsl.language.integers.bits import masked
-from layoutdsl.language.integers.bounds import at_least, reach, simplify
+from layoutdsl.language.integers.bounds import at_least, joined, reach, simplify
 from layoutdsl.language.integers.expr import (
     Add,
     BitXor,
@@ -199,6 +199,8 @@ class Scope:
                 return Mul(left, right)
             case "&":
                 return masked(left, right)
+            case "|":
+                return joined(left, right, self.axes)
             case _:
                 return BitXor(left, right)
 

@@ -52,6 +52,7 @@ _OPERATORS: Mapping[str, str] = {
     **dict.fromkeys(("mod", "floormod", "truncmod", "rem", "fmod", "indexmod"), "%"),
     **dict.fromkeys(("div", "floordiv", "truncdiv", "idiv", "indexdiv"), "/"),
     **dict.fromkeys(("xor", "bitwise_xor"), "^"),
+    **dict.fromkeys(("bitor", "bitwise_or"), "|"),
     **dict.fromkeys(("bitand", "bitwise_and"), "&"),
     **dict.fromkeys(("shl", "lshift", "shift_left", "left_shift"), "<<"),
     **dict.fromkeys(("shr", "rshift", "shift_right", "right_shift"), ">>"),

@@ -1,9 +1,9 @@
 """Bitwise operations in words of arithmetic: bits are remainders by two of quotients.
 
-`arithmetic` rewrites `^` and `&` into sums, products, quotients and remainders with the same value,
-wherever `assumed` holds: one side of each operation stays below a power of two. Proofs state the
-operations like this, so this file is trusted with them. Numbers are two's complement without end,
-as in Python.
+`arithmetic` rewrites `^`, `|` and `&` into sums, products, quotients and remainders with the same
+value, wherever `assumed` holds: one side of each operation stays below a power of two. Proofs state
+the operations like this, so this file is trusted with them. Numbers are two's complement without
+end, as in Python.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from layoutdsl.language.integers.bounds import at_least, reach
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Coordinate,
@@ -61,7 +62,7 @@ class Bounded:
     evident: bool
 
 
-def bounded(operation: BitXor | BitAnd, axes: Mapping[str, Expr]) -> Bounded | None:
+def bounded(operation: BitOr | BitXor | BitAnd, axes: Mapping[str, Expr]) -> Bounded | None:
     """Return the sides, the one that stays below a power of two told apart; `None` if none does.
 
     Args:
@@ -95,11 +96,11 @@ def largest(expr: Expr) -> int | None:
         case FloorDiv(left, Constant(divisor)) if divisor > 0:
             most = largest(left)
             return None if most is None else most // divisor
-        case Add(left, right) | Mul(left, right) | BitXor(left, right):
+        case Add(left, right) | Mul(left, right) | BitOr(left, right) | BitXor(left, right):
             one, other = largest(left), largest(right)
             if one is None or other is None:
                 return None
-            if isinstance(expr, BitXor):
+            if isinstance(expr, BitOr | BitXor):
                 return (1 << max(one, other).bit_length()) - 1
             return one + other if isinstance(expr, Add) else one * other
         case _:
@@ -112,7 +113,7 @@ def assumed(expr: Expr, axes: Mapping[str, Expr]) -> Iterator[tuple[Expr, int]]:
     Sides of which that is evident are left out.
     """
     for each in walk(expr):
-        if isinstance(each, BitXor | BitAnd) and _mask(each) is None:
+        if isinstance(each, BitOr | BitXor | BitAnd) and _mask(each) is None:
             sides = bounded(each, axes)
             if sides is not None and not sides.evident:
                 yield sides.small, 1 << sides.width
@@ -129,7 +130,7 @@ def arithmetic(expr: Expr, axes: Mapping[str, Expr]) -> Expr | None:
             ]
             kept = [Coordinate(v, e) for v, e in spelled if v is not None and e is not None]
             return MixedRadix(tuple(kept)) if len(kept) == len(parts) else None
-        case BitXor() | BitAnd():
+        case BitOr() | BitXor() | BitAnd():
             masked = _mask(expr) if isinstance(expr, BitAnd) else None
             return _bitwise(expr, axes) if masked is None else _masked(*masked, axes)
         case _:
@@ -153,7 +154,7 @@ def _masked(other: Expr, mask: int, axes: Mapping[str, Expr]) -> Expr | None:
     return _sum([_run(plain, low, high) for low, high, kept in runs if kept])
 
 
-def _bitwise(expr: BitXor | BitAnd, axes: Mapping[str, Expr]) -> Expr | None:
+def _bitwise(expr: BitOr | BitXor | BitAnd, axes: Mapping[str, Expr]) -> Expr | None:
     sides = bounded(expr, axes)
     plain = None if sides is None else arithmetic(sides.other, axes)
     if sides is None or plain is None:
@@ -189,6 +190,8 @@ def bit(expr: Expr, place: int, axes: Mapping[str, Expr]) -> Expr | None:
             bits = [bit(each, place, axes) for each in operands(expr)]
             known = [each for each in bits if each is not None]
             return _parity(known) if len(known) == len(bits) else None
+        case BitOr(left, right):
+            return _either(bit(left, place, axes), bit(right, place, axes))
         case BitAnd():
             masked = _mask(expr)
             if masked is not None:
@@ -219,6 +222,14 @@ def _parity(bits: list[Expr]) -> Expr:
     left = [each for each in bits if each != ZERO]
     total = _sum(left)
     return total if len(left) < 2 else Mod(total, TWO)
+
+
+def _either(one: Expr | None, other: Expr | None) -> Expr | None:
+    if one is None or other is None:
+        return None
+    if ZERO in (one, other):
+        return one if other == ZERO else other
+    return FloorDiv(Add(Add(one, other), Constant(1)), TWO)  # linear, as the solver likes it
 
 
 def _runs(flags: list[bool]) -> Iterator[tuple[int, int, bool]]:

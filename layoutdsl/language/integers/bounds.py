@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from math import prod
+from math import inf, prod
 
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -104,8 +105,8 @@ def _nonnegative(expr: Expr, left: Reach, right: Reach) -> Reach | None:
             return _simple(ZERO, Add(CeilDiv(Sub(left.high, ONE), divisor), ONE))
         case BitAnd():
             return Reach(ZERO, _and(expr, left.high, right.high))
-        case BitXor():
-            return _xor(left.high, right.high)
+        case BitOr() | BitXor():
+            return _joined_bits(left.high, right.high)
     return None
 
 
@@ -119,8 +120,8 @@ def _and(expr: BitAnd, left: Expr, right: Expr) -> Expr:
     return min(numbers, key=lambda each: each.value, default=left)
 
 
-def _xor(left: Expr, right: Expr) -> Reach | None:
-    """Exclusive or with less than P, a power of two, stays below the next multiple of P.
+def _joined_bits(left: Expr, right: Expr) -> Reach | None:
+    """An or, exclusive or not, with less than P, a power of two, stays below a multiple of P.
 
     Of two numbers the smaller gives P: a fixed extent means what a symbol of the same value does.
     """
@@ -137,6 +138,52 @@ def _xor(left: Expr, right: Expr) -> Reach | None:
             if block.value % done == 0:
                 large = inner
     return _simple(ZERO, Mul(CeilDiv(large, block), block))
+
+
+def joined(left: Expr, right: Expr, axes: Mapping[str, Expr]) -> Expr:
+    """Return ``left | right``: the sum if one side is a multiple of 2**k that the other is below.
+
+    Most engineers mean this sum, as in ``(c/4 << 3) | h%8``, and digits and proofs know sums.
+
+    Args:
+        left: over indices and extents.
+        right: the same.
+        axes: the extent of each index.
+    """
+    for multiple, small in ((left, right), (right, left)):
+        if _stays_below(small, _low_zeros(multiple), axes):
+            return Add(left, right)
+    return BitOr(left, right)
+
+
+def _low_zeros(expr: Expr) -> float:
+    """How many of the lowest bits are 0 in every value of ``expr``."""
+    match expr:
+        case Constant(value):
+            return (value & -value).bit_length() - 1 if value else inf
+        case Mul(left, right):
+            return _low_zeros(left) + _low_zeros(right)
+        case BitAnd(left, right):
+            return max(_low_zeros(left), _low_zeros(right))
+        case Add(left, right) | Sub(left, right) | BitOr(left, right) | BitXor(left, right):
+            return min(_low_zeros(left), _low_zeros(right))
+        case Mod(left, right):
+            return min(_low_zeros(left), _low_zeros(right))
+        case _:
+            return 0
+
+
+def _stays_below(expr: Expr, width: float, axes: Mapping[str, Expr]) -> bool:
+    """Whether all values of ``expr`` are from 0 to ``2**width - 1``."""
+    tuples = [each for each in walk(expr) if isinstance(each, MixedRadix)]
+    if not indices(expr) <= axes.keys():
+        return False
+    if any(part.declared for each in tuples for part in each.parts):
+        return False  # a value may exceed a declared extent, and the sum would be another number
+    found = reach(expr, axes)
+    if found is None or not isinstance(found.high, Constant) or not at_least(found.low, 0):
+        return False
+    return (found.high.value - 1).bit_length() <= width
 
 
 def _power_of_two(least: int) -> int:
@@ -180,6 +227,9 @@ def _with_parts_declared(expr: Expr, axes: Mapping[str, Expr]) -> Expr:
             return expr
         case MixedRadix(parts):
             return MixedRadix(tuple(declared(each, axes) for each in parts))
+        case BitOr(left, right):
+            one, other = _with_parts_declared(left, axes), _with_parts_declared(right, axes)
+            return joined(one, other, axes)
         case _:
             left, right = (_with_parts_declared(each, axes) for each in (expr.left, expr.right))
             divides = isinstance(
@@ -345,7 +395,7 @@ def _lowest_factor(factor: Expr) -> int | None:
             return _at_most_one(_lowest(left))
         case FloorDiv(left, _):
             return 0 if at_least(left, 0) else None
-        case BitAnd(left, right) | BitXor(left, right):
+        case BitAnd(left, right) | BitOr(left, right) | BitXor(left, right):
             return 0 if at_least(left, 0) and at_least(right, 0) else None
         case Min(left, right):
             one, other = _at_most_one(_lowest(left)), _at_most_one(_lowest(right))

@@ -106,6 +106,14 @@ class BitAnd(_Written):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class BitOr(_Written):
+    """The bits that at least one of the numbers has."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class BitXor(_Written):
     """The bits that exactly one of the numbers has."""
 
@@ -149,7 +157,7 @@ class MixedRadix(_Written):
     parts: tuple[Coordinate, ...]
 
 
-Binary: TypeAlias = Add | Sub | Mul | FloorDiv | CeilDiv | Mod | BitAnd | BitXor | Min | Max
+Binary: TypeAlias = Add | Sub | Mul | FloorDiv | CeilDiv | Mod | BitAnd | BitOr | BitXor | Min | Max
 Expr: TypeAlias = Index | Extent | Constant | Binary | MixedRadix
 
 
@@ -209,12 +217,13 @@ class Binding(IntEnum):
     """How strongly a text binds: what binds less than its surroundings stands in parentheses."""
 
     NOTHING = 0
-    XOR = 1
-    AND = 2
-    SUM = 3
-    PRODUCT = 4
-    UNARY = 5
-    ATOM = 6
+    OR = 1
+    XOR = 2
+    AND = 3
+    SUM = 4
+    PRODUCT = 5
+    UNARY = 6
+    ATOM = 7
 
 
 Written: TypeAlias = tuple[str, Binding]
@@ -317,6 +326,7 @@ def _tuple(expr: MixedRadix) -> str:
 
 LAYOUTDSL = Arithmetic(
     {
+        BitOr: infix(" | ", Binding.OR),
         BitXor: infix(" ^ ", Binding.XOR),
         BitAnd: infix(" & ", Binding.AND),
         Add: infix(" + ", Binding.SUM),

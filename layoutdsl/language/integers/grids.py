@@ -15,6 +15,7 @@ from layoutdsl.language.integers.expr import (
     Add,
     Binary,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -97,7 +98,7 @@ def _most(operation: Binary, left: int, right: int) -> int:
             return max(left, right)
         case Add() | Sub():
             return left + right
-        case BitAnd() | BitXor():  # of negative numbers, too
+        case BitAnd() | BitOr() | BitXor():  # of negative numbers, too
             return left + right
         case _:
             assert_never(operation)
@@ -130,6 +131,8 @@ def _number(operation: Binary, left: Number, right: Number) -> Number:
             return left % right
         case BitAnd():
             return left & right
+        case BitOr():
+            return left | right
         case BitXor():
             return left ^ right
         case Min() | Max():

@@ -15,6 +15,7 @@ from layoutdsl.language.integers.expr import (
     Arithmetic,
     Binding,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Expr,
@@ -47,10 +48,14 @@ def written(expr: Expr, language: Arithmetic, name: Callable[[str], str] = as_it
     return Printer(language, name).text(folded(expr, sums=False))
 
 
-_XOR, _AND, _SUM, _PRODUCT, _UNARY, _ATOM = list(Binding)[1:]
+_OR, _XOR, _AND, _SUM, _PRODUCT, _UNARY, _ATOM = list(Binding)[1:]
 
 _SUMS: Operations = {Add: infix(" + ", _SUM), Sub: infix(" - ", _SUM), Mul: infix("*", _PRODUCT)}
-_BITS: Operations = {BitXor: infix(" ^ ", _XOR), BitAnd: infix(" & ", _AND)}
+_BITS: Operations = {
+    BitOr: infix(" | ", _OR),
+    BitXor: infix(" ^ ", _XOR),
+    BitAnd: infix(" & ", _AND),
+}
 
 
 def _rounded_up(printer: Printer, expr: CeilDiv) -> Written:
@@ -98,6 +103,7 @@ def machine(
     return Arithmetic(
         {
             **_SUMS,
+            BitOr: Infix(" | ", _OR, _UNARY, _UNARY),
             BitXor: Infix(" ^ ", _XOR, _UNARY, _UNARY),
             BitAnd: Infix(" & ", _AND, _UNARY, _UNARY),
             FloorDiv: infix(quotient, _PRODUCT),
@@ -159,6 +165,7 @@ TVM = Arithmetic(
     {
         operation: infix(f" {sign} ", level)
         for operation, sign, level in (
+            (BitOr, "|", _OR),
             (BitXor, "^", _XOR),
             (BitAnd, "&", _AND),
             (Add, "+", _SUM),

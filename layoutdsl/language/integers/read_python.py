@@ -13,6 +13,7 @@ from typing import Any
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     Constant,
     Expr,
@@ -32,6 +33,7 @@ _OPERATIONS: Mapping[type[ast.operator], Any] = {
     ast.FloorDiv: FloorDiv,
     ast.Mod: Mod,
     ast.BitAnd: BitAnd,
+    ast.BitOr: BitOr,
     ast.BitXor: BitXor,
 }
 

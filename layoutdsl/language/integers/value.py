@@ -9,6 +9,7 @@ from layoutdsl.language.integers.expr import (
     Add,
     Binary,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -69,6 +70,8 @@ def apply(operation: Binary, left: int, right: int) -> int:
             return left % _positive(right)
         case BitAnd():
             return left & right
+        case BitOr():
+            return left | right
         case BitXor():
             return left ^ right
         case Min():
@@ -120,7 +123,7 @@ def _enclose_binary(expr: Binary, left: Interval, right: Interval) -> Interval:
             if right[0] == right[1] and block > 0 and left[0] // block == left[1] // block:
                 return left[0] % block, left[1] % block
             return 0, max(right[1] - 1, 0)
-        case BitAnd() | BitXor():
+        case BitAnd() | BitOr() | BitXor():
             if left[0] == left[1] and right[0] == right[1]:
                 value = apply(expr, left[0], right[0])
                 return value, value

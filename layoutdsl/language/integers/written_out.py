@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from layoutdsl.language.integers.expr import (
     Add,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -100,6 +101,8 @@ def _settled(expr: Expr) -> Expr:
         case Add(Constant(0), value) | Add(value, Constant(0)) | Sub(value, Constant(0)):
             return value
         case BitXor(Constant(0), value) | BitXor(value, Constant(0)):
+            return value
+        case BitOr(Constant(0), value) | BitOr(value, Constant(0)):
             return value
         case Mul(Constant(0), _) | Mul(_, Constant(0)) | FloorDiv(Constant(0), _):
             return zero

@@ -182,7 +182,7 @@ DEEPEST = 150
 MOST_PLACES = 64
 """Axes, parameters or coordinates in one list; numpy's arrays have no more dimensions."""
 
-_CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
+_CHAINS = frozenset({"joined", "xor", "masked", "shift", "sum", "product"})
 _LISTS = frozenset(
     {
         "parameters",

@@ -6,9 +6,9 @@ from typing import assert_never
 
 from layoutdsl.language.syntax import ast
 
-_LEVEL = {"^": 1, "&": 2, "<<": 3, ">>": 3, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5}
-_TIGHT = 5
-_UNARY = 6
+_LEVEL = {"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+_TIGHT = 6
+_UNARY = 7
 
 
 def print_file(file: ast.File) -> str:

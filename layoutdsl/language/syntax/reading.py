@@ -27,6 +27,7 @@ _SPELLING = {
     "SIGN": "`+` or `-`",
     "FACTOR": "`*`, `/` or `%`",
     "SHIFT": "`<<` or `>>`",
+    "OR": "`|`",
     "XOR": "`^`",
     "AND": "`&`",
     "$END": "the end of the text",
@@ -37,7 +38,7 @@ _SPELLING = {
     "_IN": "`in`",
     "_KEEP": "`keep`",
 }
-_OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "XOR", "AND"})
+_OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "OR", "XOR", "AND"})
 _BEGINNINGS = frozenset(
     {"LAYOUT", "TABLE", "RECORD", "TENSOR", "GROUP", "RULE", "OP", "PREFER", "POLARITY"}
 )

@@ -42,7 +42,7 @@ _WITH_NAMES = frozenset(
 _WITHOUT_BODY = frozenset({"POLARITY", "RULE", "OP"})
 """Of what begins with one of these, `=` stands in its clauses alone."""
 
-_BETWEEN = frozenset({"SIGN", "SHIFT", "AND", "XOR"})
+_BETWEEN = frozenset({"SIGN", "SHIFT", "AND", "XOR", "OR"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from layoutdsl.language.integers.expr import BitAnd, BitXor, Expr, coordinate_text, walk
+from layoutdsl.language.integers.expr import BitAnd, BitOr, BitXor, Expr, coordinate_text, walk
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.counterexample import Counterexample, example_at, point_at
 from layoutdsl.language.meaning.model import Layout
@@ -147,7 +147,7 @@ def _weight(layout: Layout, exprs: tuple[Expr, ...]) -> int:
 def _bitwise(layout: Layout, exprs: tuple[Expr, ...]) -> bool:
     """Whether bits are looked at, of which the solver's own arithmetic seldom finds a model."""
     spoken = (*exprs, *(each.value for each in layout.coordinates))
-    return any(isinstance(each, BitXor | BitAnd) for expr in spoken for each in walk(expr))
+    return any(isinstance(each, BitAnd | BitOr | BitXor) for expr in spoken for each in walk(expr))
 
 
 def _hint(layout: Layout, theorem: Theorem) -> Values | None:

@@ -14,6 +14,7 @@ from layoutdsl.language.integers.bits import arithmetic, assumed
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -105,7 +106,7 @@ class Vocabulary:
             case CeilDiv(left, right):
                 block = self.term(right)
                 return ("div", ("+", self.term(left), ("-", block, 1)), block)
-            case BitXor() | BitAnd():
+            case BitOr() | BitXor() | BitAnd():
                 in_words = arithmetic(expr, self.axes)
                 if in_words is not None:
                     return self.term(in_words)

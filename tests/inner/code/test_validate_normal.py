@@ -6,7 +6,7 @@ Theorems of the validator rest on these forms, so each is tried apart from any t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import add, and_, floordiv, mod, mul, sub, xor
+from operator import add, and_, floordiv, mod, mul, or_, sub, xor
 from random import Random
 
 import pytest
@@ -15,7 +15,7 @@ from layoutdsl.code.validate.loops.ranges import InRanges, below
 from layoutdsl.code.validate.normal import NORMAL, InRuns
 from layoutdsl.proof.kernel.checker import Term
 
-WORDS = {"+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "^": xor, "&": and_}
+WORDS = {"+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "^": xor, "|": or_, "&": and_}
 DIVISORS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48, 112)
 LENGTHS = (2, 3, 4, 8, 16)
 
@@ -34,7 +34,7 @@ def value(term: Term, values: Mapping[str, int]) -> int:
 def drawn(random: Random, depth: int) -> Term:
     if depth == 0:
         return random.choice(("i", "b", random.randrange(40)))
-    word = random.choice((*WORDS, "^", "&", "div", "mod"))
+    word = random.choice((*WORDS, "^", "|", "&", "div", "mod"))
     numbered = word in ("div", "mod") or random.random() < 0.4
     right = random.choice(DIVISORS) if numbered else drawn(random, depth - 1)
     return (word, drawn(random, depth - 1), right)

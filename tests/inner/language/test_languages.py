@@ -26,6 +26,7 @@ from layoutdsl.language.integers.expr import (
     Arithmetic,
     Binary,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -54,6 +55,7 @@ SIGNS: Mapping[type[ast.operator], Number] = {
     ast.Mod: operator.mod,
     ast.MatMult: rounded_up,
     ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
 CALLS: Mapping[str, Number] = {"min": min, "max": max, "tl.minimum": min, "tl.maximum": max}
@@ -87,7 +89,7 @@ class Case:
     tuples: bool = True
 
 
-FEW = (BitAnd, BitXor, Min, Max)
+FEW = (BitAnd, BitOr, BitXor, Min, Max)
 CASES = {
     "python": Case(PYTHON),
     "layoutdsl": Case(LAYOUTDSL, signs=(("/", "//"),), tuples=False),

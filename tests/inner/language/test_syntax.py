@@ -34,6 +34,9 @@ PRECEDENCE = [
     ("a & b << c", "a & (b << c)"),
     ("a ^ b & c", "a ^ (b & c)"),
     ("a ^ b ^ c", "(a ^ b) ^ c"),
+    ("a | b ^ c", "a | (b ^ c)"),
+    ("a ^ b | c", "(a ^ b) | c"),
+    ("a | b << c", "a | (b << c)"),
     ("a & b + c", "a & (b + c)"),
     ("-a*b", "(-a)*b"),
     ("-a + b", "(-a) + b"),
@@ -72,6 +75,7 @@ def test_precedence(written: str, meant: str) -> None:
         ("--a", "- -a"),
         ("-a*b", "(-a)*b"),
         ("a ^ (b ^ c)", "a^(b^c)"),
+        ("(a | b) ^ c", "(a|b)^c"),
         ("(a << 1) + b", "(a<<1)+b"),
         ("(a, b : c)%4", "(a,b:c)%4"),
         ("(a : b)", "(a:b)"),
@@ -202,7 +206,7 @@ numbers = st.integers(0, 10**18 - 1).map(lambda value: ast.Number(value, NOWHERE
 
 
 def compound(parts: st.SearchStrategy[ast.Expression]) -> st.SearchStrategy[ast.Expression]:
-    symbols = st.sampled_from(["^", "&", "<<", ">>", "+", "-", "*", "/", "%"])
+    symbols = st.sampled_from(["|", "^", "&", "<<", ">>", "+", "-", "*", "/", "%"])
     place = st.builds(ast.Place, parts, st.none() | parts, st.just(NOWHERE))
     declared = st.builds(ast.Place, parts, parts, st.just(NOWHERE))
     several = st.lists(place, min_size=2, max_size=3).map(tuple) | st.tuples(declared)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from itertools import product
-from math import prod
+from math import inf, prod
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
@@ -41,6 +41,10 @@ class Value:
     """Whether the extent is a number, whatever the shape."""
     still: bool = False
     """Whether no index is in it."""
+    zeros: float = 0
+    """How many of the lowest bits are 0, as far as the operators say it."""
+    declared: bool = False
+    """Whether it contains a tuple with a declared extent, which the value may exceed."""
 
 
 @dataclass(frozen=True)
@@ -182,22 +186,27 @@ class Room:
         if place.extent is None:
             return found
         extent = self.value(place.extent)
-        return Value(found.number, 0, int(extent.number), extent.fixed, found.still)
+        declared = found.declared
+        return Value(
+            found.number, 0, int(extent.number), extent.fixed, found.still, declared=declared
+        )
 
     def horner(self, places: tuple[ast.Place, ...]) -> Value:
         parts = [self.coordinate(each) for each in places]
         number = reduce(lambda total, part: total * part.high + part.number, parts, 0)
         fixed, still = (all(getattr(p, flag) for p in parts) for flag in ("fixed", "still"))
-        return Value(number, 0, prod(part.high for part in parts), fixed, still)
+        declared = any(p.declared or place.extent for p, place in zip(parts, places, strict=True))
+        size = prod(part.high for part in parts)
+        return Value(number, 0, size, fixed, still, declared=declared)
 
     def value(self, expression: ast.Expression) -> Value:
         match expression:
             case ast.Number(value):
-                return Value(value, value, value + 1, fixed=True, still=True)
+                return Value(value, value, value + 1, True, still=True, zeros=low_zeros(value))
             case ast.Name(text):
                 return self._name(text)
             case ast.Negation(operand):
-                zero = Value(0, 0, 1, fixed=True, still=True)
+                zero = Value(0, 0, 1, fixed=True, still=True, zeros=inf)
                 return self._operation("-", zero, self.value(operand))
             case ast.Tuple(parts):
                 return self.horner(parts)
@@ -214,8 +223,9 @@ class Room:
                         for axis in self._of.axes)  # fmt: skip
             return Value(self._index[text], 0, self._extents[text], fixed)
         number = self._values.get(text)
-        if number is None:
+        if number is None:  # the extent of an axis with a number of elements
             number = self._extents[text.lower()]
+            return Value(number, number, number + 1, True, still=True, zeros=low_zeros(number))
         return Value(number, number, number + 1, still=True)
 
     def _call(self, function: str, arguments: tuple[ast.Expression, ...]) -> Value:
@@ -241,7 +251,9 @@ class Room:
     def _operation(self, symbol: str, left: Value, right: Value) -> Value:
         found = self._result(symbol, left, right)
         fixed = left.fixed and right.fixed if symbol not in "%&" else found.fixed
-        return replace(found, fixed=fixed, still=left.still and right.still)
+        still, declared = left.still and right.still, left.declared or right.declared
+        zeros = zeros_of(symbol, left, right)
+        return replace(found, fixed=fixed, still=still, declared=declared, zeros=zeros)
 
     def _result(self, symbol: str, left: Value, right: Value) -> Value:
         one, two = left.number, right.number
@@ -266,18 +278,45 @@ class Room:
                 return Value(one % two, 0, two, right.fixed)
             case "&":
                 return replace(_both(left, right), number=one & two)
-            case "^":
+            case "|" if any(multiple(*each) for each in ((left, right), (right, left))):
+                return Value(one + two, left.low + right.low, left.high + right.high - 1)
+            case "^" | "|":
                 sides = ((left.high, right.high), (right.high, left.high))
                 small, large = sides[left.fixed < right.fixed]
                 if left.fixed == right.fixed:
                     small, large = sorted((left.high, right.high))
                 power = 1 << max(small - 1, 0).bit_length()
-                return Value(one ^ two, 0, -(-large // power) * power)
+                number = one ^ two if symbol == "^" else one | two
+                return Value(number, 0, -(-large // power) * power)
         raise AssertionError(symbol)
 
 
 def single(number: int) -> dict[str, int]:
     return {"number": number, "low": number, "high": number + 1}
+
+
+def low_zeros(number: int) -> float:
+    return (number & -number).bit_length() - 1 if number else inf
+
+
+def zeros_of(symbol: str, left: Value, right: Value) -> float:
+    """How many of the lowest bits of a result are 0."""
+    match symbol:
+        case "*":
+            return left.zeros + right.zeros
+        case "<<":
+            return left.zeros + int(right.number)
+        case "&":
+            return max(left.zeros, right.zeros)
+        case "+" | "-" | "^" | "|" | "%":
+            return min(left.zeros, right.zeros)
+    return 0
+
+
+def multiple(one: Value, small: Value) -> bool:
+    """Whether one side is a multiple of a power of two that the other stays below."""
+    bounded = small.fixed and small.low >= 0 and not small.declared
+    return bounded and (small.high - 1).bit_length() <= one.zeros
 
 
 def _both(left: Value, right: Value) -> Value:

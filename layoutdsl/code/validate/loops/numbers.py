@@ -19,6 +19,7 @@ from layoutdsl.language.integers.conditions import Condition, Operator
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -40,7 +41,7 @@ _NAME = re.compile(r"[a-z](_\w+)?|(rows|columns)[0-9]*", re.ASCII)
 _Word = Callable[[Expr, Expr], Expr]
 _WORDS: Mapping[str, _Word] = {"+": Add, "-": Sub, "*": Mul}
 _ROUNDED: Mapping[str, _Word] = {"/": FloorDiv, "%": Mod}
-_BITS: Mapping[str, _Word] = {"^": BitXor, "&": BitAnd}
+_BITS: Mapping[str, _Word] = {"|": BitOr, "^": BitXor, "&": BitAnd}
 _COMPARED: Mapping[str, Operator] = {
     "<": "<",
     "<=": "<=",
@@ -141,7 +142,7 @@ class Scope:
             case ("/" | "%" as word, whole, step):
                 self._positive("a dividend may be negative", whole, 0)
                 return self._divided(_ROUNDED[word], whole, step)
-            case ("^" | "&" as word, left, right):
+            case ("|" | "^" | "&" as word, left, right):
                 self._positive("bits of a number that may be negative", left, 0)
                 self._positive("bits of a number that may be negative", right, 0)
                 return self._joined(_BITS[word], left, right)

@@ -205,7 +205,7 @@ def _is_within(part: Coordinate, axes: list[Coordinate]) -> bool:
 def _is_opaque(value: Term) -> bool:
     """Whether no coordinates can be read off: bits, symbolic blocks, products of indices."""
     match value:
-        case ("^" | "&", _, _):
+        case ("|" | "^" | "&", _, _):
             return True
         case ("div" | "mod", _, block) if not isinstance(block, int):
             return True

@@ -103,7 +103,7 @@ def _linear(formulas: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Term]]:
             facts.append(("or", *(("=", name, side) for side in sides)))
             facts += [("<=", name, side) if word == "min" else ("<=", side, name) for side in sides]
     for ((word, *sides), name), ((again, *others), other) in combinations(known.items(), 2):
-        if word == again and word in ("^", "&"):
+        if word == again and word in ("|", "^", "&"):
             same: list[Term] = [("=", *both) for both in zip(sides, others, strict=True)]
             facts.append(("=>", ("and", *same), ("=", name, other)))
     return plain, facts
@@ -113,7 +113,7 @@ def _named(term: Term, known: dict[tuple[str, Term, Term], str]) -> Term:
     if not isinstance(term, tuple):
         return term
     word, *parts = (term[0], *(_named(part, known) for part in term[1:]))
-    if word not in ("min", "max", "^", "&"):
+    if word not in ("min", "max", "|", "^", "&"):
         return (word, *parts)
     left, right = parts
     return known.setdefault((word, left, right), f"x.{len(known)}")

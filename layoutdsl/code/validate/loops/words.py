@@ -1,7 +1,7 @@
 """Expressions of a tree and of its layouts as terms. Trusted.
 
-Beside the operations of the checker there are ``min`` and ``max``, and ``^`` and ``&`` of bits;
-`theorems` gives each of them a name.
+Beside the operations of the checker there are ``min`` and ``max``, and ``|``, ``^`` and ``&`` of
+bits; `theorems` gives each of them a name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
+    BitOr,
     BitXor,
     CeilDiv,
     Constant,
@@ -32,7 +33,7 @@ from layoutdsl.proof.kernel.checker import Term
 from layoutdsl.proof.statements.terms import NotExpressible, Vocabulary
 
 _WORDS = {Add: "+", Sub: "-", Mul: "*", FloorDiv: "div", Mod: "mod", Min: "min", Max: "max"}
-_WORDS |= {BitXor: "^", BitAnd: "&"}
+_WORDS |= {BitOr: "|", BitXor: "^", BitAnd: "&"}
 
 
 def said(expr: Expr, known: Mapping[str, Term]) -> Term:
@@ -59,7 +60,9 @@ def said(expr: Expr, known: Mapping[str, Term]) -> Term:
         case CeilDiv(left, right):
             block = said(right, known)
             return ("div", ("+", said(left, known), ("-", block, 1)), block)
-        case Add() | Sub() | Mul() | FloorDiv() | Mod() | Min() | Max() | BitXor() | BitAnd():
+        case Add() | Sub() | Mul() | FloorDiv() | Mod() | Min() | Max():
+            return (_WORDS[type(expr)], said(expr.left, known), said(expr.right, known))
+        case BitOr() | BitXor() | BitAnd():
             return (_WORDS[type(expr)], said(expr.left, known), said(expr.right, known))
     raise NotExpressible(f"`{text(expr)}` is outside what proofs can say")
 
