@@ -181,7 +181,7 @@ def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
         case ast.Name(id=name):
             return _name_fault(name)
         case ast.Constant(value=value):
-            plain = value is None or value is ... or isinstance(value, bool | int | str)
+            plain = value is None or value is ... or isinstance(value, bool | int | float | str)
             return None if plain else f"constant {value!r}"
         case ast.FormattedValue(format_spec=spec) if spec is not None:
             return "a format"

@@ -235,11 +235,14 @@ class Tensor:
         """The items of what is picked, in its box, and their slots: those of the first copies."""
         import numpy as np
 
+        from layoutdsl.code.numpy.support import _item
+
         slots = self._slots(picked)[0]
         fill = self.layout.fill.value if isinstance(self.layout.fill, FillValue) else 0
         if self._codes is None and not (slots < 0).any():
             return self._flat[slots], slots
-        items = np.full(picked.box, 0 if self._codes is not None else fill, self._flat.dtype)
+        item = 0 if self._codes is not None else _item(fill, self._flat.dtype)
+        items = np.full(picked.box, item, self._flat.dtype)
         held = slots >= 0
         items[held] = self._flat[slots[held]]
         return items, slots

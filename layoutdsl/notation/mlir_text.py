@@ -69,9 +69,9 @@ def _pack(layout: Layout) -> str:
         return " ".join(words)
     refuse_range(layout)
     match layout.fill:
-        case FillValue(value):
+        case FillValue(int(value)):
             return " ".join([*words, f"padding_value({value})"])
-    raise Unwritable("its padding holds no number, and a ragged tile needs one")
+    raise Unwritable("its padding holds no whole number, and a ragged tile needs one")
 
 
 def _tiled(layout: Layout) -> tuple[list[int], list[Place]]:

@@ -118,8 +118,9 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said
         raise Unwritable("it has no chunks that may lie anywhere")
     if layout.parameters:
         raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
-    if not isinstance(layout.fill, FillValue):
-        raise Unwritable("a chunk at the end is filled with a number, and its padding holds none")
+    if not isinstance(layout.fill, FillValue) or isinstance(layout.fill.value, float):
+        message = "a chunk at the end is filled with a whole number, and its padding holds none"
+        raise Unwritable(message)
     sizes, order = _grid(layout)
     words = [f"chunks={_tuple(sizes)}"]
     extents = [axis.extent for axis in layout.axes]

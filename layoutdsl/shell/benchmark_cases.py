@@ -188,7 +188,7 @@ def _refuse_fill(layout: Layout, kind: str) -> None:
     match layout.fill:
         case FillValue(value) if np.dtype(kind).kind in "iu":
             info = np.iinfo(kind)
-            if not info.min <= value <= info.max:
+            if isinstance(value, float) or not info.min <= value <= info.max:
                 raise ValueError(f"`{layout.name}` is filled with {value}, which {kind} is not")
 
 

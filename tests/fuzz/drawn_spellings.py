@@ -561,7 +561,16 @@ def with_clauses(draft: Draft, random: Random) -> str:
     fills = (
         ("fill any", "fill 0")
         if placed
-        else ("fill any", "fill 0", "fill 1", "fill 31", "fill -3", "fill zero_point")
+        else (
+            "fill any",
+            "fill 0",
+            "fill 1",
+            "fill 31",
+            "fill -3",
+            "fill 0.5",
+            "fill -inf",
+            "fill zero_point",
+        )
     )
     if random.random() < 0.3:
         draft.clauses.append(random.choice(fills))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from layoutdsl.code.moves import Plan
 from layoutdsl.code.numpy.element_text import within
@@ -14,11 +15,14 @@ from layoutdsl.language.meaning.model import Layout
 
 def fill_argument(fill: Fill) -> str:
     """Return the argument for the number in padding."""
-    return (
-        f"fill: _Number = {fill.value}"
-        if isinstance(fill, FillValue)
-        else ("fill: _Number | None = None")
-    )
+    if isinstance(fill, FillValue):
+        return f"fill: _Number = {number_text(fill.value)}"
+    return "fill: _Number | None = None"
+
+
+def number_text(value: float) -> str:
+    """Return a number as Python, which has no literal for infinity and NaN."""
+    return str(value) if isfinite(value) else f"float({str(value)!r})"
 
 
 def fill_words(fill: Fill) -> str:

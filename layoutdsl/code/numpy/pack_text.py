@@ -15,6 +15,7 @@ from layoutdsl.code.numpy.fill_text import (
     fill_item,
     fill_words,
     guarded,
+    number_text,
 )
 from layoutdsl.code.numpy.gathered_text import Gathered
 from layoutdsl.code.numpy.options_text import (
@@ -219,7 +220,7 @@ def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]
     words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
     fresh.append("tensor[...] = item")
     item = ["item = _item(fill, buffer.dtype)", *within(layout.element, "item")]
-    return [f"    fill: _Number = {fill},"], [words], item, fresh
+    return [f"    fill: _Number = {number_text(fill)},"], [words], item, fresh
 
 
 def _read_within(layout: Layout, plan: Plan) -> list[str]:

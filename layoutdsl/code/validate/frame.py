@@ -303,6 +303,10 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
         match default:
             case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
                 continue
+            case ast.Call(func=ast.Name("float"), args=[ast.Constant("inf" | "-inf" | "nan")]) if (
+                not default.keywords
+            ):  # Python has no literals of them; no module may give `float` another meaning
+                continue
         raise Meaningless(f"`{function.name}` has a default that is computed")
     if function.decorator_list and not remembers(function):
         raise Meaningless(f"`{function.name}` is decorated")
@@ -335,7 +339,7 @@ def _refuse_unlike_numbers(function: ast.FunctionDef) -> None:
         for node in ast.walk(function)
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
     }
-    defaults = {id(each) for each in function.args.defaults}
+    defaults = {id(part) for each in function.args.defaults for part in ast.walk(each)}
     for node in ast.walk(function):
         if not isinstance(node, ast.Constant) or id(node) in defaults:
             continue

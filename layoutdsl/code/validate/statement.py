@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from math import isfinite
 from typing import TypeAlias
 
 from layoutdsl.code.validate.asked import Asked
@@ -97,13 +98,13 @@ class Statement(Asked):
         fill = self.layout.fill
         unpacks = ["src", "shape", "out=None"]
         if self.layout.domain:
-            unpacks.append(f"fill={fill.value if isinstance(fill, FillValue) else 0}")
+            unpacks.append(f"fill={_python(fill.value) if isinstance(fill, FillValue) else 0}")
         self._takes("unpack", [*unpacks, *USUAL])
 
     def _usual_fill(self) -> str:
         """The argument `fill` with its default."""
         fill = self.layout.fill
-        return f"fill={fill.value if isinstance(fill, FillValue) else None}"
+        return f"fill={_python(fill.value) if isinstance(fill, FillValue) else None}"
 
     def _takes(self, name: str, wanted: list[str]) -> None:
         function = self.functions.get(name)
@@ -359,3 +360,8 @@ def _renamed(array: Array, old: Root, new: Root) -> Array:
     if root.parent is None:
         return array
     return replace(array, root=replace(root, parent=_renamed(root.parent, old, new)))
+
+
+def _python(value: float) -> str:
+    """A number as `ast.unparse` prints it; infinity and NaN are calls, as Python has no literal."""
+    return repr(value) if isfinite(value) else f"float('{value}')"

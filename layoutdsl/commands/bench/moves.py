@@ -95,7 +95,7 @@ class Move:
     expected: Array
     compared: NDArray[np.bool_] | None
     touched: int
-    fill: int
+    fill: float
     source: Side | str
     target: Side | str
     given: Array = field(repr=False)
@@ -217,7 +217,7 @@ class _Tensor:
         return write, expected, compared
 
 
-def _fill(layout: Layout) -> int | None:
+def _fill(layout: Layout) -> float | None:
     """The number that padding has to hold; ``None`` where any will do."""
     match layout.fill:
         case FillValue(value):

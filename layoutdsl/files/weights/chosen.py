@@ -205,6 +205,8 @@ def _unfilled(layout: Layout, element: ElementType) -> str | None:
     if kind == "u" and element.kind != "u":
         words = f"`{layout.name}` fills with {value}, and {element.name} moves as bare bits"
         return f"{words}, of which only 0 is a number"
+    if isinstance(value, float):  # which elaboration rounded to the type, if it is a float
+        return None if kind in ("f", "c") else f"`{layout.name}` fills with {value}, a real number"
     low, high = element.values or (-2048, 2048)
     if kind == "b":
         low, high = 0, 1

@@ -110,7 +110,7 @@ def slot(placing: Placing, index: tuple[int, ...]) -> int:
     return total
 
 
-def filled_with(layout: Layout) -> int | None:
+def filled_with(layout: Layout) -> float | None:
     """Return what padding of a layout holds; `None` where it may be anything."""
     match layout.fill:
         case FillValue(value):

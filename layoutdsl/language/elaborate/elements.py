@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from math import inf, isinf, nan
 
 from layoutdsl.language.elaborate.synonyms import element_called, fill_called, interface_called
 from layoutdsl.language.meaning.elements import (
@@ -15,7 +16,9 @@ from layoutdsl.language.meaning.elements import (
     FillAny,
     FillValue,
     FillZeroPoint,
+    fill_text,
 )
+from layoutdsl.language.meaning.floats import FLOATS, nearest
 from layoutdsl.language.meaning.interface import ScaleOffset, takes_codes
 from layoutdsl.language.meaning.model import Axis, Layout
 from layoutdsl.language.syntax import ast
@@ -26,22 +29,36 @@ SCALE_OFFSET = "scale_offset"
 """The interface of elements that are codes of real numbers."""
 
 
+_REALS = {"inf": inf, "-inf": -inf, "nan": nan, "-nan": nan}
+_EXACT = 1 << 53
+"""Below it every whole number is a float of 64 bits."""
+
+
 def fill_of(clause: ast.FillClause) -> Fill:
     """Return what a `fill` clause says."""
     match clause.value:
         case int(value):
             return FillValue(value)
+        case float(value) if isinf(value):
+            message = "the fill is beyond the largest float of 64 bits"
+            raise fault("L208", message, clause.span, help="write `fill inf`")
+        case float(value):
+            return _real(value)
         case "any":
             return FillAny()
         case "zero_point":
             return FillZeroPoint()
+    if clause.value in _REALS:
+        return FillValue(_REALS[clause.value])
     called = fill_called(clause.value)
-    hint = f"write `{called}`" if called else "write a whole number, `any` or `zero_point`"
-    if clause.value.lower() in ("nan", "inf", "infinity"):
-        word = clause.value
-        way = f"`--fill {word}`, or `fill={word}` in Python"
-        hint = f"write `fill any`, and give the value to `pack`: {way}"
+    hint = f"write `{called}`" if called else "write a number, `inf`, `nan`, `any` or `zero_point`"
     raise fault("L208", f"there is no fill `{clause.value}`", clause.span, help=hint)
+
+
+def _real(value: float) -> FillValue:
+    """Return a fill with a whole number where one says the same."""
+    whole = value.is_integer() and abs(value) < _EXACT and str(value) != "-0.0"
+    return FillValue(int(value) if whole else value)
 
 
 def element_of(name: ast.Name) -> ElementType:
@@ -147,6 +164,8 @@ def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
         raise fault("L208", message, clause.span)
     if not isinstance(fill, FillValue):
         return
+    if isinstance(fill.value, float) and element.name not in FLOATS:
+        raise _no_real(element, fill, clause)
     if element.values is None:
         return
     low, high = element.values
@@ -154,3 +173,38 @@ def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
         words = f"{element.name} holds {low} to {high}"
         message = f"the fill {fill.value} is outside the range of `{element.name}`"
         raise fault("L208", message, clause.span, words=words)
+
+
+def _no_real(element: ElementType, fill: FillValue, clause: ast.Clause) -> Fault:
+    """The fault of a real number as the fill of a type without real numbers, or without a name."""
+    if element.name == "f8":
+        message = f"the bits of {fill.value} differ between the two types that `f8` stands for"
+        return fault("L208", message, clause.span, help="write `of f8e4m3` or `of f8e5m2`")
+    if element.kind in ("f", "e"):
+        message = f"padding of `{element.name}` is a code, and {fill.value} is none"
+        hint = "write `fill any`, and give the code when packing: `pack --fill 3`"
+        return fault("L208", message, clause.span, help=hint)
+    message = f"`{element.name}` holds no {fill.value}"
+    hint = "write a whole number, or `fill any`"
+    return fault("L208", message, clause.span, words="the elements are whole numbers", help=hint)
+
+
+def rounded_fill(layout: Layout, clause: ast.Clause | None) -> Layout:
+    """Return the layout with a fill that the element type has: the nearest, as numpy rounds."""
+    element, fill = layout.element, layout.fill
+    if element is None or not isinstance(fill, FillValue) or not isinstance(fill.value, float):
+        return layout
+    if element.name not in FLOATS:  # a clause of another notation, or a type without real numbers
+        return layout
+    found = nearest(fill.value, element)
+    if found == 0 and element.item[0] == "u":  # the sign of 0 is lost where items are codes
+        found = 0.0
+    if found is not None:
+        return replace(layout, fill=_real(found))
+    largest = FLOATS[element.name].largest
+    message = f"`{element.name}` cannot hold the fill {fill_text(fill)}"
+    hint = "write `fill nan`, or a number that the type holds"
+    place = clause.span if clause is not None else None
+    assert place is not None, "other notations have no real fills"
+    words = f"its numbers are -{largest:g} to {largest:g}"
+    raise fault("L208", message, place, words=words, help=hint)

@@ -18,6 +18,7 @@ from layoutdsl.language.elaborate.elements import (
     fill_of,
     quantised_fill,
     read_as,
+    rounded_fill,
     with_element,
 )
 from layoutdsl.language.elaborate.rules import (
@@ -292,8 +293,9 @@ class Layouts:
                     layout = replace(layout, where=where, domain=domain)
         if ast.FillClause not in seen:
             layout = quantised_fill(layout)
-        check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
-        return layout
+        said = seen.get(ast.FillClause) or seen.get(ast.ElementClause)
+        check_fill(layout, said)
+        return rounded_fill(layout, said)
 
     def _doubts(self, declaration: ast.LayoutDecl, layout: Layout) -> Iterator[Diagnostic]:
         yield from idle_parameters(declaration, layout)

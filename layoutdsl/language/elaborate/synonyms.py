@@ -41,6 +41,9 @@ _FILLS: Mapping[str, str] = {
     **dict.fromkeys(("none", "null", "undef", "undefined", "unspecified", "nothing"), "any"),
     **dict.fromkeys(("garbage", "dontcare", "dont_care", "uninitialized", "poison"), "any"),
     **dict.fromkeys(("zero", "zeros", "zeroes"), "0"),
+    **dict.fromkeys(("nan", "not_a_number", "quiet_nan"), "nan"),
+    **dict.fromkeys(("inf", "infinity", "+inf"), "inf"),
+    **dict.fromkeys(("-inf", "-infinity", "neg_inf", "neginf", "ninf"), "-inf"),
     **dict.fromkeys(("zeropoint", "zero_pt", "zp", "zero_value"), "zero_point"),
 }
 _INTERFACES: Mapping[str, str] = {

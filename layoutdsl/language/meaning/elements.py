@@ -71,11 +71,22 @@ BIT_AXIS = "bit"
 """The name of a bit within an element, in a layout that says where each lies."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FillValue:
-    """Padding holds this number."""
+    """Padding holds this number; it is a ``float`` only where no whole number says the same.
 
-    value: int
+    NaN equals NaN, and 0 does not equal -0.0: fills are equal if the bits in padding are.
+    """
+
+    value: int | float
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other one is the same number."""
+        return isinstance(other, FillValue) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        """Return a hash; that of NaN is the same for all of them."""
+        return hash(repr(self.value))
 
 
 @dataclass(frozen=True, slots=True)

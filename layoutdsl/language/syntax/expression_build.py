@@ -117,10 +117,12 @@ class ExpressionBuilder:
                 interface = ast.InterfaceWords(words, along, self._span(cast("Branch", said)))
         return ast.ElementClause(self._name(cast("Token", name)), self._span(tree), interface)
 
-    def _fill(self, tree: Branch) -> int | str:
-        if tree.data == "fill_word":
-            return str(tokens(tree)[0])
+    def _fill(self, tree: Branch) -> int | float | str:
         sign, digits = tree.children
+        if tree.data == "fill_word":
+            return f"-{digits}" if sign == "-" else str(digits)
+        if tree.data == "fill_real":
+            return float(f"{sign or ''}{digits}")
         value = self._number(cast("Token", digits)).value
         return -value if sign == "-" else value
 

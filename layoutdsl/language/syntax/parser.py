@@ -17,9 +17,11 @@ MOST_CHARACTERS = 256 * 1024
 MOST_TOKENS = 40_000
 MOST_PARENTHESES = 50
 MOST_DIGITS = 18
+MOST_OF_A_REAL = 40
+"""Characters of a number with a point: 17 digits and an exponent tell all floats apart."""
 MOST_LETTERS = 100
 
-_TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[A-Za-z_]\w*|[0-9]\w*|[^\s\w]', re.ASCII)
+_TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[A-Za-z_]\w*|[0-9]+\.[0-9]\w*|[0-9]\w*|[^\s\w]', re.ASCII)
 
 
 def parse(source: Source) -> File:
@@ -54,6 +56,10 @@ def look_over(source: Source) -> None:
                 raise _too_deep(source, match.start())
         elif word in ")]":
             depth -= 1
+        elif "." in word and word[0].isdigit():
+            if len(word) > MOST_OF_A_REAL:
+                message = f"this number has more than {MOST_OF_A_REAL} characters"
+                raise _at(source, match.start(), match.end(), "L103", message)
         elif word[0].isdigit() and len(word) > MOST_DIGITS:
             message = f"this number has more than {MOST_DIGITS} digits"
             raise _at(source, match.start(), match.end(), "L103", message)

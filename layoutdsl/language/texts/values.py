@@ -39,7 +39,7 @@ def exact(value: object) -> str:
     Raises:
         TypeError: something in it is neither plain nor one of our values.
     """
-    if value is None or type(value) in (bool, int, str):
+    if value is None or type(value) in (bool, int, float, str):
         return repr(value)
     if type(value) is tuple:
         return f"({''.join(f'{exact(each)}, ' for each in value)})"

@@ -39,7 +39,7 @@ _FUNCTIONS = ("ceil", "roundup", "min", "max")
 _NAMED_NEXT = ("layout", "table", "record", "tensor", "group", "rule", "op", "prefer", "with")
 """Behind one of these stands a name that is new."""
 
-_WORDS_BEHIND = {"fill": ("any", "zero_point"), "as": ("scale_offset", "plain")}
+_WORDS_BEHIND = {"fill": ("any", "zero_point", "inf", "nan"), "as": ("scale_offset", "plain")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.elements import FillAny, FillValue
+from layoutdsl.language.meaning.elements import FillAny, FillValue, fill_text
 from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.offsets.arrays import exchanged_in, offsets, orders_in
 from layoutdsl.language.offsets.axes import Pairing, Unpaired, over_same_axes
@@ -100,6 +100,10 @@ def probe(
     if slots > MOST_SLOTS:
         raise ValueError(f"the buffer has {slots} elements, at most {MOST_SLOTS} are probed")
     refuse_narrow(dtype, bits)
+    real = isinstance(layout.fill, FillValue) and isinstance(layout.fill.value, float)
+    if real and np.dtype(dtype).kind != "f":
+        words = f"padding of `{layout.name}` holds {fill_text(layout.fill)}, and {dtype} does not"
+        raise ValueError(f"{words}: give a float type, as in --dtype f4")
     package(array)
     asked = Asked(function, layout, values, dtype, array, bits, progress or (lambda _: None))
     expected = offsets(layout, values)
@@ -197,7 +201,8 @@ def _padding(asked: Asked, answer: Answer, padding: Places) -> Iterator[ProbeFau
     if not isinstance(fill, FillValue):
         return
     value = np.asarray(fill.value).astype(asked.dtype)
-    other = padding[answer.values[padding] != value]
+    kept = answer.values[padding]
+    other = padding[(kept != value) & ((kept == kept) | (value == value))]  # NaN differs from NaN
     if other.size:
         slot = int(other[0])
         sentence = f"slot {slot}, which is padding, holds {answer.values[slot]}, and not {value}"

@@ -50,7 +50,7 @@ def tensor_of(source: Side, buffer: Array) -> Array:
     return digits_of(source, buffer).reshape(source.padded)[source.cropped]
 
 
-def permuted(target: Side, tensor: Array, fill: int) -> Array:
+def permuted(target: Side, tensor: Array, fill: float) -> Array:
     """Return a tensor as digits in the order of a buffer, padded where it has to be."""
     if target.is_padded:
         tensor = np.pad(tensor, target.ends, constant_values=fill)

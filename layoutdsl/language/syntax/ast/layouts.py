@@ -48,9 +48,9 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class FillClause:
-    """``fill 0``, ``fill any`` or ``fill zero_point``."""
+    """``fill 0``, ``fill 0.5``, or a word: ``fill any``, ``fill zero_point``, ``fill -inf``."""
 
-    value: int | str
+    value: int | float | str
     span: Span = field(compare=False, repr=False)
 
 
