@@ -250,7 +250,7 @@ def generate_c(
         text = f"{text}\nOnly shapes where {where}."
     checked = require_proved(layout, unproved=unproved)
     if widths is None:
-        widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
+        widths = WIDTHS if layout.element is None else (layout.element.item[1],)
     if validate:
         expect_reader()
     certificate = certificate_of(checked)

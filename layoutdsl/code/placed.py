@@ -106,7 +106,10 @@ def _tails(coordinates: Sequence[Coordinate]) -> dict[int, int]:
 
 
 def _placed(part: Part, block: int | None, region: int) -> Placed:
-    layout, shift = _from_region(part.layout), 0
+    element = part.layout.element
+    # No item of bytes is as wide as a `u10`, so each of its bits is an item.
+    single = element is not None and element.bits > 8 and not element.fills_item
+    layout, shift = _from_region(part.in_bits if single else part.layout), 0
     if layout.bit_of is not None:
         layout, shift = _in_items(layout)
     bits = 1 if layout.bit_of is not None or layout.element is None else layout.element.bits
@@ -156,7 +159,7 @@ def _in_items(layout: Layout) -> tuple[Layout, int]:
     if not plain or not isinstance(last.extent, Constant):
         return layout, 0
     element = ELEMENT_TYPES.get(f"u{last.extent.value}")
-    if element is None or element.bits < 8 or shift + layout.bit_of.bits > element.bits:
+    if element is None or not element.fills_item or shift + layout.bit_of.bits > element.bits:
         return layout, 0
     axes = layout.axes[:-1]
     places = tuple(others) or (Coordinate(ZERO, Constant(1)),)

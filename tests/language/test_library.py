@@ -42,7 +42,7 @@ FAMILIES = {
     "mace": 6,
     "nvidia": 12,
     "packed": 3,
-    "records": 18,
+    "records": 24,
     "replicated": 7,
     "swizzles": 6,
     "xla": 12,

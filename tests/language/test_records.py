@@ -45,10 +45,12 @@ SMALL = {
     "OIhw4i16o4iS8s8": (20, 18, 2, 3),
     "SparseLtF16": (16, 32),
     "SparseLtInt8": (32, 64),
-    **dict.fromkeys(("NV12", "NV21", "I420", "YV12", "YUY2", "UYVY"), (4, 6)),
+    **dict.fromkeys(("NV12", "NV21", "I420", "YV12", "YUY2", "UYVY", "P010"), (4, 6)),
+    **dict.fromkeys(("RAW10", "RAW12", "R10G10B10A2", "BGR24"), (3, 8)),
+    "V210": (2, 54),
 }
 """Extents of a few blocks, for each record."""
-PADDED = {"OIhw4i16o4iS8s8"}
+PADDED = {"OIhw4i16o4iS8s8", "P010", "V210"}
 """Records of which not every bit holds something."""
 
 

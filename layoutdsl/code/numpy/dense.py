@@ -22,9 +22,11 @@ _Stored = tuple[int, str, int, int, bool, int, str, bool, bool]
 
 def _dense(items: _Array, bits: int) -> NDArray[np.uint8]:
     """Return the bytes of elements of so many bits, the first in the lowest bits."""
-    if bits >= 8:
+    if bits == 8 * items.dtype.itemsize:
         little = items.dtype.newbyteorder("<")
         return np.ascontiguousarray(items, little).reshape(-1).view("u1")
+    if bits > 8:
+        return np.packbits(_bits_of(items, bits), bitorder="little")
     flat = np.ascontiguousarray(items).reshape(-1).view("u1")
     if bits == 1:
         return np.packbits(flat, bitorder="little")
@@ -49,9 +51,12 @@ def _dense(items: _Array, bits: int) -> NDArray[np.uint8]:
 
 def _opened(packed: NDArray[np.uint8], bits: int, count: int, kind: str) -> _Array:
     """Return so many elements out of bytes, as items of a type such as ``i1`` or ``f2``."""
-    if bits >= 8:
+    if bits == 8 * np.dtype(kind).itemsize:
         found = packed.view(np.dtype(kind).newbyteorder("<"))[:count]
         return found.astype(kind, copy=False)
+    if bits > 8:
+        single = np.unpackbits(packed, count=count * bits, bitorder="little")
+        return _of_bits(single.reshape(count, bits), bits, kind)
     if bits == 1:
         items = np.unpackbits(packed, count=count, bitorder="little")
     elif bits == 4:
@@ -103,6 +108,13 @@ def _bits_of(tensor: _Array, bits: int) -> NDArray[np.uint8]:
 
 def _of_bits(found: _Array, bits: int, kind: str) -> _Array:
     """Return elements from their bits, which are the last dimension, as items of a type."""
+    width = 8 * np.dtype(kind).itemsize
+    if 8 < bits < width:  # of a number with a sign, the bits beyond are copies of the last
+        whole = np.zeros((*found.shape[:-1], width), "u1")
+        whole[..., :bits] = found.view("u1")
+        if kind[0] == "i":
+            whole[..., bits:] = whole[..., bits - 1 : bits]
+        found = whole
     packed: NDArray[np.uint8] = np.packbits(found.view("u1"), axis=-1, bitorder="little")
     if bits < 8:
         if kind == "i1":
@@ -126,7 +138,7 @@ def _pack_words(
     tensor, slot, item = _array(src, "src"), bits, kind
     if placed:
         _travels(tensor, kind[0], int(kind[1:]))
-        if bits < 8:
+        if low < high:
             _within(tensor, low, high)
         tensor, slot, item = _bits_of(tensor, bits), 1, "u1"
     box = box_of(tensor.shape)

@@ -21,7 +21,7 @@ SUPPORT_HASH = "23d8b9a3393ed4221c0b2d7b04035ae28d25f517ff3f06246b9ddd92b3e2a443
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
-DENSE_HASH = "924a84dba9719bf2001dc781a0679c87f8eb8e4914b2985c2b68cc75b3f403b8"
+DENSE_HASH = "bfa3f473ede4d9ea4e5072953b7077b5ed49a2ed0b40260ab0f9d6ab0f7a2b3a"
 """The same of what those carry beside that store slots without room between them."""
 COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
 """The same of what those carry beside whose elements have copies."""

@@ -183,12 +183,21 @@ def _types(declaration: ast.RecordDecl) -> Mapping[str, tuple[ElementType, Span]
             if isinstance(clause, ast.ElementClause):
                 element = element_of(clause.name)
                 _refuse_interface(clause)
+                _refuse_sign(element, clause)
                 known, place = found.setdefault(part.name.text, (element, clause.span))
                 if known != element:
                     message = f"the field `{part.name.text}` is of {known.name} already"
                     label = (Label(place, "said here"),)
                     raise fault("L208", message, clause.span, others=label)
     return found
+
+
+def _refuse_sign(element: ElementType, clause: ast.ElementClause) -> None:
+    """Records copy the sign of narrow fields, of up to 8 bits, and of those with whole items."""
+    if element.kind == "i" and element.bits > 8 and not element.fills_item:
+        message = f"a field of a record is no `{element.name}`: its sign is not extended"
+        hint = f"write `of u{element.bits}`, and extend the sign yourself"
+        raise fault("L208", message, clause.name.span, help=hint)
 
 
 def _refuse_interface(clause: ast.ElementClause) -> None:
@@ -408,7 +417,7 @@ def _held(written: ast.PartDecl, element: ElementType) -> tuple[int, ElementType
     if width == element.bits:
         return 0, element
     if f"u{width}" not in ELEMENT_TYPES:
-        message = f"a part holds 1 to 8, 16 or 32 bits, not {width}"
+        message = f"a part holds 1 to 8, 10, 12, 14, 16, 24 or 32 bits, not {width}"
         raise fault("L204", message, first.span.to(last.span), help="write two parts")
     return first.value, ELEMENT_TYPES[f"u{width}"]
 

@@ -31,9 +31,10 @@ class ElementType:
         """What an element travels in, in numpy: ``i``, ``u``, ``f``, ``c`` or ``b``, and its bytes.
 
         ``bf16``, ``f8`` and what else numpy has not travel as unsigned integers of their width,
-        elements narrower than a byte one per item of 8 bits.
+        elements of other widths one per item of the next larger width: ``u4`` in a byte, ``u24`` in
+        four.
         """
-        width = max(self.bits, 8) // 8
+        width = max(8, 1 << (self.bits - 1).bit_length()) // 8
         if self.kind == "bool":
             return "b", width
         if self.kind in ("i", "c") or (self.kind == "f" and self.bits >= 16):
@@ -43,10 +44,11 @@ class ElementType:
     @property
     def fills_item(self) -> bool:
         """Whether every item of its width is a value of the type."""
-        return self.bits >= 8
+        return self.bits == 8 * self.item[1]
 
 
-_INTEGERS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
+# 10, 12 and 14 bits are those of cameras and video, 24 those of audio and of accumulators.
+_INTEGERS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32, 64)
 _KINDS: tuple[tuple[Kind, tuple[int, ...]], ...] = (
     ("i", _INTEGERS),
     ("u", _INTEGERS),
