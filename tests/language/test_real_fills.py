@@ -160,7 +160,16 @@ def test_a_tensor_view_shows_the_fill_outside_its_domain() -> None:
     assert layoutdsl.unpack(lower, packed, (2, 2)).tolist() == [[1, 0.5], [1, 1]]
 
 
-def test_torch_and_dask() -> None:
+def test_dask() -> None:
+    dask = pytest.importorskip("dask.array")
+    from layoutdsl import dask as packing
+
+    made = layout("layout L(n, c) = [n, c/4, c%4] fill nan of f32")
+    packed = packing.pack(dask.ones((2, 6), chunks=(1, 6), dtype="f4"), made).compute()
+    assert np.isnan(packed.ravel()).tolist() == [*[False] * 6, True, True] * 2
+
+
+def test_torch() -> None:
     torch = pytest.importorskip("torch")
     made = layout("layout L(n, c) = [n, c/4, c%4] fill -inf")
     for dtype in (torch.float16, torch.bfloat16, torch.float32):
