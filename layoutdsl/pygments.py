@@ -87,7 +87,10 @@ RULES: tuple[tuple[str, tuple[tuple[str, _TokenType], ...]], ...] = (
     (rf"{_any(OTHER)}(?![ \t]*[\[?])", (("keyword.other", Keyword),)),
     (rf"{_any(CALLED)}(?=[ \t]*\()", (("support.function", Name.Function),)),
     (r"\b[A-Za-z_][A-Za-z0-9_.-]*::[A-Za-z_][A-Za-z0-9_]*", (("support.class", Name.Namespace),)),
-    (r"\b(?:0[xX][0-9A-Fa-f]+|[0-9]+)", (("constant.numeric", Number.Integer),)),
+    (
+        r"\b(?:0[xX][0-9A-Fa-f]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)",
+        (("constant.numeric", Number.Integer),),
+    ),
     (r"\b[A-Z][A-Z0-9]{0,3}\b", (("variable.other.constant", Name.Constant),)),
     (rf"\b{_WORD}", (("variable.other", Name),)),
     (r"[=!<>]=|->|\.\.|<<|>>|//|[-+*/%^&|<>=?]", (("keyword.operator", Operator),)),
