@@ -113,7 +113,7 @@ REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 
 BUILTINS = (
-    *("slice", "divmod", "min", "max", "int", "range", "bool", "object", "all", "np"),
+    *("slice", "divmod", "min", "max", "int", "float", "range", "bool", "object", "all", "np"),
     *("lru_cache", "gcd", "prod", "perf_counter"),
     *REFUSALS,
 )

@@ -266,6 +266,30 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize(
+    ("fill", "right", "wrong"),
+    [
+        ("0.5", "= 0.5", "= 0.25"),
+        ("-0.5", "= -0.5", "= 0.5"),
+        ("-inf", "float('-inf')", "float('inf')"),
+        ("inf", "float('inf')", "1e999"),
+        ("inf", "float('inf')", "float('infinity')"),
+        ("nan", "float('nan')", "float('inf')"),
+        ("nan", "float('nan')", "_item('nan')"),
+        ("inf", "def pack(", "def float(text): return 0\n\n\ndef pack("),
+        ("inf", "def pack(", "float = int\n\n\ndef pack("),
+    ],
+)
+def test_another_real_fill_is_not_validated(fill: str, right: str, wrong: str) -> None:
+    source = f"layout Demo(n, c) = [n, c/4, c%4] fill {fill}"
+    layout = layout_of(source)
+    text = emit(source).text
+    assert isinstance(validate(text, layout, source=source), Validated)
+    assert right in text
+    found = validate(text.replace(right, wrong), layout, source=source)
+    assert isinstance(found, NotValidated), wrong
+
+
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
