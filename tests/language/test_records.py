@@ -38,10 +38,14 @@ SMALL = {
     **{f"{kind}{last}": (2, 64) for kind in MX for last in ("", "_last")},
     **dict.fromkeys(("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_K", "TQ2_0", "IQ4_XS"), (2, 512)),
     "Q1_0": (2, 256),
-    "NVFP4": (2, 128),
-    **dict.fromkeys(("Q4_0_4x4", "Q4_0_4x8", "Q8_0_4x4", "Q8_0_4x8"), (8, 64)),
-    "Q4_0_8x8": (16, 64),
-    "Q4_K_8x8": (8, 512),
+    **dict.fromkeys(("NVFP4", "Q2_0"), (2, 128)),
+    **dict.fromkeys(("Q4_0_4x4", "Q4_0_4x8", "Q8_0_4x1", "Q8_0_4x4", "Q8_0_4x8"), (8, 64)),
+    **dict.fromkeys(("IQ4_NL_4x4", "MXFP4_4x4"), (8, 64)),
+    **dict.fromkeys(("Q4_0_8x8", "IQ4_NL_8x8", "MXFP4_8x8"), (16, 64)),
+    **dict.fromkeys(("Q4_0_16x1", "Q8_0_16x1", "IQ4_NL_16x1"), (32, 64)),
+    **dict.fromkeys(("Q2_K_8x8", "Q4_K_8x4", "Q4_K_8x8", "Q5_K_8x4", "Q5_K_8x8"), (8, 512)),
+    **dict.fromkeys(("Q6_K_8x4", "Q6_K_8x8", "Q8_K_4x1", "Q8_K_4x4", "Q8_K_4x8"), (8, 512)),
+    **dict.fromkeys(("Q2_K_16x1", "Q4_K_16x1"), (16, 512)),
     "OIhw4i16o4iS8s8": (20, 18, 2, 3),
     "SparseLtF16": (16, 32),
     "SparseLtInt8": (32, 64),
@@ -328,37 +332,64 @@ def test_bits_of_Q1_0_are_signs() -> None:
     assert np.array_equal(found["d"], bits_of(blocks["d"]).reshape(2, 3))
 
 
+def test_numbers_of_Q2_0_are_two_bits() -> None:
+    """`dequantize_row_q2_0`: bits 2*(j%4) of byte j/4."""
+    blocks = structs(6, ("d", "<f2"), ("qs", "u1", 16))
+    found = codes(blocks.view(np.uint8), places(record("Q2_0"), (2, 3 * 64)))
+    numbers = [[row[j // 4] >> j % 4 * 2 & 3 for j in range(64)] for row in blocks["qs"].tolist()]
+    assert np.array_equal(found["q"], np.reshape(numbers, (2, 192)))
+    assert np.array_equal(found["d"], bits_of(blocks["d"]).reshape(2, 3))
+
+
 def interleaved(rows: Array, piece: int) -> Array:
     """Bytes of some rows of one block, so many of the first, as many of the next, and so on."""
     return rows.reshape(len(rows), -1, piece).transpose(1, 0, 2).reshape(-1)
 
 
+def grouped(blocks: Array, rows: int) -> Array:
+    """The blocks of so many rows with one number, group after group, as `repack` walks them."""
+    return blocks.reshape(-1, rows, blocks.shape[1]).transpose(0, 2, 1).reshape(-1, rows)
+
+
 def repacked(blocks: Array, rows: int, piece: int, flip: int) -> Array:
     """`make_block_q4_0x4` and its like: scales of the rows, then pieces of each by turns."""
     found = []
-    for group in blocks.reshape(-1, rows, blocks.shape[1]).transpose(0, 2, 1).reshape(-1, rows):
+    for group in grouped(blocks, rows):
         scales = np.ascontiguousarray(group["d"])
         found += [scales.view(np.uint8), interleaved(group["qs"], piece) ^ flip]
     return np.concatenate(found)
 
 
+@pytest.mark.parametrize("blocks_in_a_row", [1, 3])
 @pytest.mark.parametrize(
     ("name", "of", "rows", "piece"),
     [
         ("Q4_0_4x4", "Q4_0", 4, 4),
         ("Q4_0_4x8", "Q4_0", 4, 8),
         ("Q4_0_8x8", "Q4_0", 8, 8),
+        ("Q4_0_16x1", "Q4_0", 16, 1),
+        ("Q8_0_4x1", "Q8_0", 4, 1),
         ("Q8_0_4x4", "Q8_0", 4, 4),
         ("Q8_0_4x8", "Q8_0", 4, 8),
+        ("Q8_0_16x1", "Q8_0", 16, 1),
+        ("IQ4_NL_4x4", "IQ4_NL", 4, 4),
+        ("IQ4_NL_8x8", "IQ4_NL", 8, 8),
+        ("IQ4_NL_16x1", "IQ4_NL", 16, 1),
+        ("MXFP4_4x4", "MXFP4", 4, 4),
+        ("MXFP4_8x8", "MXFP4", 8, 8),
     ],
 )
-def test_repacked_blocks_hold_the_same(name: str, of: str, rows: int, piece: int) -> None:
-    """Bytes are stored exclusive or 0x88 where numbers have four bits: the high bit is flipped."""
-    flip = 0x88 if of == "Q4_0" else 0
-    blocks = structs(16 * 3, ("d", "<f2"), ("qs", "u1", 16 if flip else 32)).reshape(16, 3)
-    plain_fields = codes(blocks.view(np.uint8), places(record(of), (16, 96)))
-    found = codes(repacked(blocks, rows, piece, flip), places(record(name), (16, 96)))
-    assert np.array_equal(found["d"], plain_fields["d"])
+def test_repacked_blocks_hold_the_same(
+    name: str, of: str, rows: int, piece: int, blocks_in_a_row: int
+) -> None:
+    """Bytes of Q4_0 are stored exclusive or 0x88: the high bit of each number is flipped."""
+    flip, scale = 0x88 if of == "Q4_0" else 0, "e" if of == "MXFP4" else "d"
+    members = (("d", "u1" if of == "MXFP4" else "<f2"), ("qs", "u1", 32 if of == "Q8_0" else 16))
+    shape = (32, 32 * blocks_in_a_row)
+    blocks = structs(32 * blocks_in_a_row, *members).reshape(32, -1)
+    plain_fields = codes(blocks.view(np.uint8), places(record(of), shape))
+    found = codes(repacked(blocks, rows, piece, flip), places(record(name), shape))
+    assert np.array_equal(found[scale], plain_fields[scale])
     assert np.array_equal(found["q"], plain_fields["q"] ^ (flip & 15))
 
 
@@ -379,17 +410,115 @@ def repacked_scales(group: Array) -> list[int]:
     return found
 
 
-def test_repacked_Q4_K_holds_the_same() -> None:
-    members = (("d", "<f2"), ("dmin", "<f2"), ("scales", "u1", 12), ("qs", "u1", 128))
-    blocks = structs(16 * 2, *members).reshape(16, 2)
+def scales_of_sixteen(group: Array) -> list[int]:
+    """`make_block_q4_Kx16`: low bits of scale and minimum in a byte, then all high bits."""
+    s, m = [0] * 128, [0] * 128
+    for i, j in product(range(4), range(16)):
+        b = group["scales"][j].tolist()
+        s[i * 16 + j], m[i * 16 + j] = b[i] & 63, b[i + 4] & 63
+        s[64 + i * 16 + j] = (b[i] & 192) >> 2 | b[i + 8] & 15
+        m[64 + i * 16 + j] = (b[i + 4] & 192) >> 2 | (b[i + 8] & 240) >> 4
+    low = [s[i] & 15 | (m[i] & 15) << 4 for i in range(128)]
+    high = [
+        (s[i] & 48) >> 4 | (m[i] & 48) >> 2 | s[64 + i] & 48 | (m[64 + i] & 48) << 2
+        for i in range(64)
+    ]
+    return low + high
+
+
+def scales_of_q2(group: Array) -> list[int]:
+    """`make_block_q2_Kx8`: two bytes of a row, then two of the next."""
+    return [group["scales"][i % 16 // 2][i // 16 * 2 + i % 2] for i in range(128)]
+
+
+def scales_of_sixteen_q2(group: Array) -> list[int]:
+    """`make_block_q2_Kx16`: a byte of each row, even blocks before odd ones."""
+    order = (0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15)
+    return [group["scales"][row][block] for block in order for row in range(16)]
+
+
+def scales_of_q6(group: Array) -> list[int]:
+    """`make_block_q6_Kx8`: a byte of each row."""
+    return [group["scales"][i % 8][i // 8] for i in range(128)]
+
+
+Members = tuple[tuple[Any, ...], ...]
+SUPER: dict[str, Members] = {
+    "Q2_K": (("scales", "u1", 16), ("qs", "u1", 64), ("d", "<f2"), ("dmin", "<f2")),
+    "Q4_K": (("d", "<f2"), ("dmin", "<f2"), ("scales", "u1", 12), ("qs", "u1", 128)),
+    "Q5_K": (
+        *(("d", "<f2"), ("dmin", "<f2"), ("scales", "u1", 12)),
+        *(("qh", "u1", 32), ("qs", "u1", 128)),
+    ),
+    "Q6_K": (("qs", "u1", 128), ("qh", "u1", 64), ("scales", "u1", 16), ("d", "<f2")),
+}
+"""Structs of ggml-common.h, in order of their members; `qs` of block_q6_K is called `ql` there."""
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("shape", [(16, 512), (32, 256)])
+@pytest.mark.parametrize(
+    ("name", "scales", "order"),
+    [
+        ("Q2_K_8x8", scales_of_q2, "d dmin scales qs"),
+        ("Q2_K_16x1", scales_of_sixteen_q2, "d dmin scales qs"),
+        ("Q4_K_8x4", repacked_scales, "d dmin scales qs"),
+        ("Q4_K_8x8", repacked_scales, "d dmin scales qs"),
+        ("Q4_K_16x1", scales_of_sixteen, "d dmin scales qs"),
+        ("Q5_K_8x4", repacked_scales, "d dmin scales qh qs"),
+        ("Q5_K_8x8", repacked_scales, "d dmin scales qh qs"),
+        ("Q6_K_8x4", scales_of_q6, "d scales qs qh"),
+        ("Q6_K_8x8", scales_of_q6, "d scales qs qh"),
+    ],
+)
+def test_repacked_super_blocks_hold_the_same(
+    name: str, scales: Callable[[Array], list[int]], order: str, shape: tuple[int, int]
+) -> None:
+    """Members lie in this order; numbers and their high bits in pieces of each row by turns."""
+    of, _, turns = name.rpartition("_")
+    rows, piece = map(int, turns.split("x"))
+    blocks = structs(shape[0] * shape[1] // 256, *SUPER[of]).reshape(shape[0], -1)
     buffer = []
-    for group in blocks.reshape(2, 8, 2).transpose(0, 2, 1).reshape(-1, 8):
-        buffer += [np.ascontiguousarray(group[each]).view(np.uint8) for each in ("d", "dmin")]
-        buffer += [np.array(repacked_scales(group), np.uint8), interleaved(group["qs"], 8)]
-    meant = codes(blocks.view(np.uint8), places(record("Q4_K"), (16, 512)))
-    found = codes(np.concatenate(buffer), places(record("Q4_K_8x8"), (16, 512)))
-    for name, values in meant.items():
-        assert np.array_equal(found[name], values), name
+    for group in grouped(blocks, rows):
+        for member in order.split():
+            if member == "scales":
+                buffer.append(np.array(scales(group), np.uint8))
+            elif member.startswith("q"):
+                buffer.append(interleaved(group[member], piece))
+            else:
+                buffer.append(np.ascontiguousarray(group[member]).view(np.uint8))
+    meant = codes(blocks.view(np.uint8), places(record(of), shape))
+    found = codes(np.concatenate(buffer), places(record(name), shape))
+    for field, values in meant.items():
+        assert np.array_equal(found[field], values), field
+
+
+@pytest.mark.parametrize("piece", [1, 4, 8])
+def test_numbers_at_work_lie_by_turns_of_four_rows(piece: int) -> None:
+    """`ggml_quantize_mat_q8_K_4x4_generic`, with the shifts by which it finds a sum."""
+    random = np.random.default_rng(4)
+    numbers = random.integers(-127, 128, (8, 512), np.int8)
+    scales = random.integers(0, 1 << 32, (8, 2), np.uint32)
+    buffer = []
+    for group, block in product(range(2), range(2)):
+        rows = numbers[4 * group :][:4, 256 * block :][:, :256]
+        qs, sums = np.zeros(1024, np.int8), np.zeros(64, np.int16)
+        for j in range(1024):
+            offset = j // (4 * piece) * piece + j % piece
+            at = {
+                1: (j >> 6) * 4 + (j & 3),
+                4: ((j & 15) >> 2) * 4 + (j >> 8) * 16 + (j >> 6 & 3),
+                8: ((j & 31) >> 3) * 4 + (j >> 8) * 16 + (j >> 6 & 3),
+            }[piece]
+            qs[j] = rows[j % (4 * piece) // piece, offset]
+            sums[at] += qs[j]
+        d = np.ascontiguousarray(scales[4 * group :][:4, block])
+        buffer += [each.view(np.uint8) for each in (d, qs, sums)]
+    found = codes(np.concatenate(buffer), places(record(f"Q8_K_4x{piece}"), (8, 512)))
+    assert np.array_equal(found["d"], scales)
+    assert np.array_equal(i8(found["q"]), numbers)
+    sums = numbers.reshape(8, 32, 16).sum(-1, dtype=np.int16)
+    assert np.array_equal(found["bsum"].astype(np.uint16).view(np.int16), sums)
 
 
 # FBGEMM, cuSPARSELt, pictures.

@@ -61,6 +61,7 @@ TYPES: Mapping[str, Type] = {
     "MXFP4": Type(39, 32, 17),
     "NVFP4": Type(40, 64, 36),
     "Q1_0": Type(41, 128, 18),
+    "Q2_0": Type(42, 64, 18),
 }
 BY_NUMBER: Mapping[int, str] = {each.number: word for word, each in TYPES.items()}
 WORDS: Mapping[str, str] = {each.kind: word for word, each in TYPES.items() if each.kind}
