@@ -44,6 +44,26 @@ from field_formulas import (
     tpu,
     vnni,
 )
+from mobile_formulas import (
+    mace_d32,
+    mace_filter_buffer,
+    mace_nchw32,
+    mace_weight_height,
+    mace_weight_width,
+    mnn_channels,
+    mnn_conv_weights,
+    mnn_depthwise,
+    mnn_int8_blocks,
+    mnn_matrix_a,
+    mnn_matrix_b,
+    ncnn_deformable,
+    ncnn_depthwise,
+    ncnn_inner_product,
+    ncnn_kernel,
+    ncnn_mat,
+    ncnn_pack,
+    walked,
+)
 
 Index = tuple[int, ...]
 Partial = Callable[[Index, Index], int | None]
@@ -171,6 +191,8 @@ PICTURES = [(2, 20, 3, 2), (1, 33, 2, 3), (3, 1, 1, 1), (1, 16, 2, 2)]
 WEIGHTS = [(17, 33, 1, 2), (40, 5, 1, 1), (16, 16, 2, 1)]
 VOLUMES = [(2, 17, 2, 1, 3), (1, 33, 1, 2, 2)]
 IMAGES = [(2, 7, 5, 6), (1, 4, 4, 4), (3, 1, 2, 9)]
+KERNELS = [(5, 3, 2, 3), (8, 1, 3, 3), (6, 17, 1, 2)]
+CHANNELS = [(9, 3, 5), (17, 1, 3), (4, 2, 2)]
 ACTIVATIONS = [(1, 9, 10, 33), (2, 3, 5, 30)]
 MATRICES = [(64, 64), (65, 70), (130, 3), (1, 129)]
 TILES = [(9, 129), (16, 300), (1, 1)]
@@ -325,6 +347,58 @@ FORMULAS: dict[str, tuple[Partial, list[tuple[int, ...]]]] = {
     "MaceConvolutionFilter": (filters, [(5, 3, 2, 3), (8, 1, 3, 3)]),
     "MaceDepthwiseFilter": (depthwise, [(1, 6, 3, 3), (1, 4, 1, 2)]),
     "MaceArgument": (rows(0), [(7,), (1,)]),
+    "MaceWeightHeight": (image(mace_weight_height), KERNELS),
+    "MaceWeightWidth": (image(mace_weight_width), KERNELS),
+    "MaceFilterBuffer": (walked(mace_filter_buffer), KERNELS),
+    "MaceDepthwiseBuffer": (depthwise, [(1, 6, 3, 3), (1, 4, 1, 2)]),
+    "MaceNCHW32": (walked(mace_nchw32), ACTIVATIONS),
+    "MaceD32": (walked(mace_d32), ACTIVATIONS),
+    # ncnn
+    "NcnnMat": (opened(ncnn_mat), [(3, 3, 5, 4), (2, 1, 7, 8), (2, 3, 3, 16)]),
+    "NcnnMatF32": (ncnn_mat(4), CHANNELS),
+    "NcnnMatF16": (ncnn_mat(8), CHANNELS),
+    "NcnnMatInt8": (ncnn_mat(16), CHANNELS),
+    "NcnnPack": (opened(ncnn_pack), [(9, 3, 5, 4), (17, 1, 3, 16)]),
+    "NcnnPack4": (ncnn_pack(4), CHANNELS),
+    "NcnnPack8": (ncnn_pack(8), CHANNELS),
+    "NcnnPack16": (ncnn_pack(16), CHANNELS),
+    "NcnnPack4F16": (ncnn_pack(4, lane=2), CHANNELS),
+    "NcnnPack8Int8": (ncnn_pack(8, lane=1), CHANNELS),
+    "NcnnKernel": (opened(ncnn_kernel, 2), [(6, 4, 3, 2, 2, 3), (8, 8, 1, 3, 8, 4)]),
+    "NcnnKernel4to4": (ncnn_kernel(4, 4), [(8, 4, 3, 3), (4, 12, 1, 2)]),
+    "NcnnKernel1to4": (ncnn_kernel(1, 4), [(8, 3, 3, 3), (4, 1, 1, 2)]),
+    "NcnnKernel4to1": (ncnn_kernel(4, 1), [(3, 8, 3, 3), (1, 4, 1, 2)]),
+    "NcnnKernel8to8": (ncnn_kernel(8, 8), [(16, 8, 3, 2), (8, 24, 1, 1)]),
+    "NcnnKernel16to16": (ncnn_kernel(16, 16), [(16, 32, 1, 2), (32, 16, 2, 1)]),
+    "NcnnKernelInt8": (ncnn_kernel(8, 4, inputs_last=True), [(8, 16, 3, 2), (4, 8, 1, 1)]),
+    "NcnnDeformableKernel": (
+        opened(ncnn_deformable, 2),
+        [(6, 4, 3, 2, 2, 3), (8, 8, 1, 3, 8, 4)],
+    ),
+    "NcnnDepthwise4": (walked(ncnn_depthwise), [(8, 3, 3), (4, 1, 5)]),
+    "NcnnInnerProduct4": (walked(ncnn_inner_product), [(8, 5), (4, 1)]),
+    # mnn
+    "MnnChannels": (opened(mnn_channels), [(2, 5, 3, 2, 4), (3, 9, 2, 2, 3)]),
+    "MnnNC4HW4": (mnn_channels(4), PICTURES),
+    "MnnNC8HW8": (mnn_channels(8), PICTURES),
+    "MnnNC16HW16": (mnn_channels(16), PICTURES),
+    "MnnMatrixA": (opened(mnn_matrix_a, 2), [(17, 5, 16, 1), (13, 9, 12, 4), (3, 3, 4, 2)]),
+    "MnnMatrixB": (opened(mnn_matrix_b), [(9, 5, 4), (16, 3, 16), (1, 7, 8)]),
+    "MnnConvWeights": (opened(mnn_conv_weights), [(9, 3, 2, 3, 4), (5, 1, 1, 2, 8)]),
+    "MnnConvWeights4": (mnn_conv_weights(4), KERNELS),
+    "MnnInt8Blocks": (
+        opened(mnn_int8_blocks, 3),
+        [(5, 12, 2, 3, 6, 4, 4), (9, 32, 1, 1, 16, 4, 16), (3, 10, 3, 1, 5, 2, 3)],
+    ),
+    "MnnInt8Weights": (
+        opened(lambda u, s: mnn_int8_blocks(None, u, s), 2),
+        [(5, 12, 2, 3, 4, 5), (9, 33, 1, 1, 8, 16)],
+    ),
+    "MnnInt8Weights4x16": (mnn_int8_blocks(None, 4, 16), KERNELS),
+    "MnnDepthwise4": (walked(mnn_depthwise), CHANNELS),
+    "MnnImage": (image(mace_channels), IMAGES),
+    "MnnConvImage": (filters, KERNELS),
+    "MnnDepthwiseImage": (depthwise, [(1, 6, 3, 3), (1, 4, 1, 2)]),
     # packed
     "LapackPackedUpper": (upper, [(1, 1), (5, 5)]),
     "LapackPackedLower": (lower, [(1, 1), (5, 5)]),
