@@ -31,7 +31,7 @@ def named(listed: str) -> list[str]:
         ("wgmma", ["WgmmaD", "WgmmaRow"]),
         ("WGMMA", ["WgmmaD", "WgmmaRow"]),
         ("onednn OIhw16o16i", ["OIhw16i16o"]),  # in a claim
-        ("gguf u2", ["GgufQ2_K", "Q2_K", "TQ2_0"]),
+        ("gguf u2", ["GgufQ2_K", "Q2_0", "Q2_K", "TQ2_0"]),
         ("ascend int8", ["FractalNzInt8"]),
         ("cute f16", ["GmmaKSw128", "GmmaKSw64", "GmmaKSw32"]),
         ("pull request 2900", ["AiterScales"]),
