@@ -27,6 +27,7 @@ _ALIAS = re.compile(
     r"\blayout\s+([A-Za-z_]\w*)\s*(?:<[^>\n]*>)?\s*=\s*([A-Za-z_]\w*)(?!\s*\")", re.ASCII
 )
 _PICKS = re.compile(r"\n\s*[A-Za-z_]\w*(\([^=\n]*\))(?=[^)\n]*=)", re.ASCII)
+_SLOTS = re.compile(r"\btable\b[^\[=]*\[([^\]]*)\]", re.ASCII)
 _NAMES = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _BEFORE = re.compile(r"([A-Za-z_]\w*|->|==|[=:,\[(])\s*\Z", re.ASCII)
 _SPELT = {
@@ -129,6 +130,9 @@ def _axes(current: Document, statement: str) -> Iterator[Proposal]:
         yield from _headed(head[3], head[4])
         picks = _PICKS.findall(statement) if head[1] == "record" else []
         yield from _headed("", picks[-1].strip("()") if picks else "")
+        slots = _SLOTS.match(statement.lstrip())
+        for name in re.findall(r"([A-Za-z_]\w*)\s*:", slots[1] if slots else "", re.ASCII):
+            yield Proposal(name, "name", "a coordinate of a slot")
 
 
 def _axes_of(current: Document, name: str) -> Iterator[Proposal]:
