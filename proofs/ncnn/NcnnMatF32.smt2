@@ -180,17 +180,17 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove NcnnMatF32 aligns h, w to 16 bytes: aligned f.5
+; prove NcnnMatF32 aligns h, w to 16 bytes of f32: aligned f.5
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove NcnnMatF32 aligns h, w to 16 bytes: aligned f.43
+; prove NcnnMatF32 aligns h, w to 16 bytes of f32: aligned f.43
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove NcnnMatF32 aligns h, w to 16 bytes: aligned f.44
+; prove NcnnMatF32 aligns h, w to 16 bytes of f32: aligned f.44
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)

@@ -138,17 +138,17 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove NcnnPack4 aligns c%4 to 16 bytes: aligned f.2
+; prove NcnnPack4 aligns c%4 to 16 bytes of f32: aligned f.2
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove NcnnPack4 aligns c%4 to 16 bytes: aligned f.23
+; prove NcnnPack4 aligns c%4 to 16 bytes of f32: aligned f.23
 (push 1)
 (assert (not (<= 0 0)))
 (check-sat)
 (pop 1)
-; prove NcnnPack4 aligns c%4 to 16 bytes: aligned f.38
+; prove NcnnPack4 aligns c%4 to 16 bytes of f32: aligned f.38
 (push 1)
 (assert (not (< 0 128)))
 (check-sat)
