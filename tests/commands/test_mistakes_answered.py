@@ -95,21 +95,6 @@ LANGUAGE: dict[str, tuple[str, str, str]] = {
         "write `f8e4m3` or `f8e5m2`, or `f8` for either",
     ),
     f"{A}[n, c] fill=0": ("1:25", "`fill` is followed directly by its value", "write `fill 0`"),
-    f"{A}[n, c] fill nan": (
-        "1:25",
-        "there is no fill `nan`",
-        "write `fill any`, and give the value to `pack`: `--fill nan`, or `fill=nan` in Python",
-    ),
-    f"{A}[n, c] of f16 fill -inf": (
-        "1:38",
-        "a fill is a whole number, `any` or `zero_point`",
-        "write `fill any`, and give the value to `pack`: `--fill -inf`, or `fill=-inf` in Python",
-    ),
-    f"{A}[n, c] fill 0.5": (
-        "1:30",
-        "a fill is a whole number, `any` or `zero_point`",
-        "write `fill any`, and give the value to `pack`: `--fill 0.5`, or `fill=0.5` in Python",
-    ),
     f"{A}[n, c] where C % 16 = 0": ("1:38", "a comparison is written `==`", "write `==`"),
     f"{A}[n, c]\nprove B == n*C + c": (
         "2:7",

