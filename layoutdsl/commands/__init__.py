@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     from layoutdsl.commands.copies import Differing, differing_copies
     from layoutdsl.commands.cutting import pieces_of
     from layoutdsl.commands.evidence import (
+        confirm,
         left_over,
         lemma_files,
+        missing_checker,
         missing_solver,
         recheck,
         record,
@@ -171,6 +173,7 @@ __all__ = [
     "claims_of",
     "closed_inverse",
     "compile",
+    "confirm",
     "convert",
     "cost",
     "declared",
@@ -204,6 +207,7 @@ __all__ = [
     "load_plan",
     "look",
     "marked_text",
+    "missing_checker",
     "missing_solver",
     "narrowed",
     "notations",
@@ -251,7 +255,10 @@ _ELSEWHERE = {
     "commands.copies": "Differing differing_copies",
     "commands.inferring": "axes_of infer",
     "graphs.engine_text": "engine_called engine_names load_engine",
-    "commands.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
+    "commands.evidence": (
+        "confirm left_over lemma_files missing_checker missing_solver recheck record subjects "
+        "write_files"
+    ),
     "commands.files": "MEM pack_file unpack_file",
     "commands.formatting": "check formatted marked_text",
     "code.offsets": "closed_inverse cost formula",

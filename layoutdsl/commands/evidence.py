@@ -13,7 +13,7 @@ from layoutdsl.language.meaning.table import Table
 from layoutdsl.proof.claims import claims_about, claims_of
 
 if TYPE_CHECKING:
-    from layoutdsl.proof.evidence import NoSolver, Rechecked, Recorded, Subject
+    from layoutdsl.proof.evidence import Confirmed, NoSolver, Rechecked, Recorded, Subject
     from layoutdsl.proof.prover.verdict import Checked
 
 
@@ -87,17 +87,17 @@ def recheck(
     Args:
         found: what certificates have to be there for.
         folder: where they are.
-        solvers: ``z3``, ``cvc5``, or both; ``cvc5 with proofs`` in place of ``cvc5`` is asked for a
-            proof of every answer, which is then replayed by a checker that knows no solver.
+        solvers: ``z3``, ``cvc5``, or both; without any, `layoutdsl-check` follows the proofs, the
+            checker that is proved in Coq (`missing_checker` says whether it is there).
         progress: is told which certificate is being checked.
 
     Raises:
         OSError: a file cannot be read.
     """
-    from layoutdsl.proof.evidence import ASKED
     from layoutdsl.proof.evidence import recheck as checked
+    from layoutdsl.proof.kernel.solver import SOLVERS
 
-    asked = [ASKED[each] for each in solvers]
+    asked = [SOLVERS[each] for each in solvers]
     return checked(found, folder, asked, progress or (lambda _: None))
 
 
@@ -106,3 +106,21 @@ def missing_solver(name: str) -> NoSolver | None:
     from layoutdsl.proof.evidence import why_not_asked
 
     return why_not_asked(name)
+
+
+def missing_checker() -> NoSolver | None:
+    """Return why `layoutdsl-check` cannot be run, and how to build it; ``None`` where it can."""
+    from layoutdsl.proof.evidence import why_not_checked
+
+    return why_not_checked()
+
+
+def confirm(checked: Iterable[Checked]) -> Confirmed:
+    """Let `layoutdsl-check` follow the proofs of claims that were just proved.
+
+    Args:
+        checked: what was found of claims; those without theorems are left out.
+    """
+    from layoutdsl.proof.evidence import confirm as confirmed
+
+    return confirmed(checked)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.shell.exits import Exit, Failure, reading, writing
-from layoutdsl.shell.options import JSON, quiet
+from layoutdsl.shell.options import CHECKER, JSON, quiet
 from layoutdsl.shell.output import say, say_json, say_passed
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.targets import Target, refuse_silent, targets_of
@@ -104,24 +104,22 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
     return folder
 
 
-@click.command(short_help="Check certificates again, by one solver or two.")
+@click.command(short_help="Check certificates again, by solvers or a proved checker.")
 @click.argument("written", metavar="[FILE[:NAME]]...", nargs=-1)
 @click.option(
     "--solver",
     type=click.Choice(["z3", "cvc5", "both"]),
-    default="z3",
-    show_default=True,
-    help="Who is asked; both have to agree.",
+    help="Who is asked; both have to agree.  [default: z3]",
 )
-@click.option("--proofs", is_flag=True, help="Replay cvc5's proof of every answer.")
+@CHECKER
 @click.option("--dir", "folder", metavar="DIR", help="Where the certificates are.")
 @click.option("-v", "--verbose", is_flag=True, help="List every certificate.")
 @quiet
 @JSON
 def recheck(
     written: tuple[str, ...],
-    solver: str,
-    proofs: bool,
+    solver: str | None,
+    checker: str | None,
     folder: str | None,
     verbose: bool,
     form: str,
@@ -133,34 +131,32 @@ def recheck(
     by step; the script beside it has to hold exactly the questions they rest on, and the solvers
     are asked that script. Counterexamples are found again in plain integers.
 
-    With --proofs cvc5 is not believed either: its proof of each answer is followed step by step by
-    a checker of ours, which shares nothing with cvc5 or z3. A question whose proof is not followed
-    to its end is named, and counts as open.
+    With --checker coq no solver is asked. The statements are still written again and compared;
+    then `layoutdsl-check`, a checker that is proved in Coq, follows the proofs. Build it once:
+    `make -C proofs/coq`.
 
     \b
       layoutdsl recheck
       layoutdsl recheck --solver both
-      layoutdsl recheck --solver cvc5 --proofs
+      layoutdsl recheck --checker coq
       layoutdsl recheck NCHW16c R4CroutonLayout
       layoutdsl recheck demo.layout --dir demo.proofs
 
     Exits with 1 where a certificate is stale, missing, left over or broken, or where the solvers
-    disagree; with 3 where an answer is missing, or a proof that is accepted. Codes are explained:
-    `layoutdsl explain P101`.
+    disagree; with 3 where an answer is missing. Codes are explained: `layoutdsl explain P101`.
     """
     targets = targets_of(written)
     for chosen in targets:
         refuse_silent(chosen)
     subjects = _subjects(targets)
     place = _readable(targets, folder)
-    solvers = ("z3", "cvc5") if solver == "both" else (solver,)
-    asked = _with_proofs(solvers) if proofs else solvers
-    _refuse_missing(asked)
+    solvers = _solvers(solver, checker)
+    _refuse_missing(solvers)
     started = perf_counter()
     found: list[Rechecked] = []
     progress = Progress()
     with reading(f"`{place}`"):
-        for each in _every(subjects, place, asked, progress, _whole(targets, bool(written))):
+        for each in _every(subjects, place, solvers, progress, _whole(targets, bool(written))):
             progress.clear()
             found.append(each)
             if form != "json":
@@ -169,9 +165,10 @@ def recheck(
     status = _status(found)
     seconds = perf_counter() - started
     if form == "json":
-        say_json({"status": status, "solvers": solvers, "certificates": found})
+        by = {"solvers": solvers, **({"checker": checker} if checker else {})}
+        say_json({"status": status, **by, "certificates": found})
     else:
-        say_passed(_summary(found, asked, seconds))
+        say_passed(_summary(found, solvers, seconds))
     return {"confirmed": Exit.OK, "failed": Exit.REFUTED, "undecided": Exit.UNDECIDED}[status]
 
 
@@ -186,16 +183,29 @@ def _readable(targets: tuple[Target, ...], folder: str | None) -> Path:
     return resources.folder("proofs")
 
 
-def _with_proofs(solvers: tuple[str, ...]) -> tuple[str, ...]:
-    if "cvc5" not in solvers:
-        message = "z3 gives no proofs that can be replayed"
-        raise Failure(Exit.USAGE, message, "write --solver cvc5 --proofs")
-    return tuple("cvc5 with proofs" if each == "cvc5" else each for each in solvers)
+def _solvers(solver: str | None, checker: str | None) -> tuple[str, ...]:
+    if checker is None:
+        return ("z3", "cvc5") if solver == "both" else (solver or "z3",)
+    if solver is not None:
+        message = "--checker coq asks no solver"
+        raise Failure(Exit.USAGE, message, f"leave out --solver {solver}, or --checker coq")
+    return ()
+
+
+def refuse_missing_checker() -> None:
+    """End the command if `layoutdsl-check` is not built."""
+    from layoutdsl.commands import missing_checker
+
+    missing = missing_checker()
+    if missing is not None:
+        raise Failure(Exit.UNDECIDED, missing.message, missing.remedy)
 
 
 def _refuse_missing(solvers: tuple[str, ...]) -> None:
     from layoutdsl.commands import missing_solver
 
+    if not solvers:
+        refuse_missing_checker()
     for each in solvers:
         missing = missing_solver(each)
         if missing is not None:
@@ -221,13 +231,14 @@ def _every(
 
 def _tell(found: Rechecked, verbose: bool) -> None:
     for each in found.problems:
-        say(_problem_text(each))
+        say(problem_text(each))
     if verbose and not found.problems:
         word = click.style("confirmed", fg="green", bold=True)
         say_passed(f"{word}  {found.name}  ({_counted(found.claims, found.questions)})")
 
 
-def _problem_text(problem: Problem) -> str:
+def problem_text(problem: Problem) -> str:
+    """Return a problem of a certificate as text: code, place, message, help."""
     head = click.style(f"{problem.kind.word}[{problem.kind.code}]", fg="red", bold=True)
     return f"{head}: {problem.place}\n  {problem.message}\n  = help: {problem.kind.help}"
 
@@ -252,10 +263,8 @@ def _summary(found: list[Rechecked], solvers: tuple[str, ...], seconds: float) -
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
     claims = sum(each.claims for each in found[1:])
     questions = sum(each.questions for each in found)
-    asked = " and ".join(solvers)
-    if "cvc5 with proofs" in solvers:
-        asked += f", {sum(each.replayed for each in found)} of {questions} proofs replayed"
-    return f"{words}: {_counted(claims, questions)}, asked of {asked}  ({seconds:.1f} s)"
+    by = f"asked of {' and '.join(solvers)}" if solvers else "checked by layoutdsl-check"
+    return f"{words}: {_counted(claims, questions)}, {by}  ({seconds:.1f} s)"
 
 
 def _words(found: Rechecked) -> list[str]:

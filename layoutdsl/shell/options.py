@@ -36,6 +36,13 @@ JSON = choice(
 )
 
 
+CHECKER = click.option(
+    "--checker",
+    type=click.Choice(["coq"]),
+    help="Follow the proofs with layoutdsl-check, which is proved in Coq.",
+)
+
+
 def _keep_quiet(context: click.Context, _: click.Parameter, given: bool) -> None:
     context.meta[QUIET] = given
 

@@ -18,7 +18,7 @@ from layoutdsl.shell.drawing import (
     refuse_output,
 )
 from layoutdsl.shell.exits import Exit, Failure, usage
-from layoutdsl.shell.options import Form, choice, forms, quiet
+from layoutdsl.shell.options import CHECKER, Form, choice, forms, quiet
 from layoutdsl.shell.output import is_quiet, say, say_json, say_passed
 from layoutdsl.shell.progress import Progress, Way, progress_option
 from layoutdsl.shell.targets import Target, claims_in, named, refuse_silent, target, targets_of
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @click.option(
     "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
 )
+@CHECKER
 @progress_option
 @PAGE
 @drawn_to
@@ -60,6 +61,7 @@ def prove(
     jobs: int | None,
     writes: str,
     into: str | None,
+    checker: str | None,
     way: Way,
     drawn: str,
     output: str | None,
@@ -77,12 +79,16 @@ def prove(
     exactly one place, which no other bit has. A refutation comes with the smallest shape found,
     and a command line that replays it.
 
+    With --checker coq, `layoutdsl-check` follows each proof again, without a solver. A claim that
+    it does not confirm ends the command with 3.
+
     \b
       layoutdsl prove demo.layout
       layoutdsl prove - < demo.layout
       layoutdsl prove demo.layout:NCHW16c --where "C <= 64"
       layoutdsl prove NCHW16c -v
       layoutdsl prove Q4_0
+      layoutdsl prove NCHW16c --checker coq
       layoutdsl prove --write
       layoutdsl prove demo.layout --write --into demo.proofs
       layoutdsl prove kernels/*.layout --format sarif
@@ -95,6 +101,8 @@ def prove(
         raise Failure(Exit.USAGE, "--into says where --write writes", "add --write")
     if writes == "write" and range_ is not None:
         raise Failure(Exit.USAGE, "--write writes what the text claims, without --where")
+    if checker is not None:
+        _refuse_checker(form)
     targets = targets_of(written, target if form in ("text", "json") else named)
     for each in targets:
         refuse_silent(each)
@@ -109,7 +117,15 @@ def prove(
         from layoutdsl.shell.evidence import Writer
 
         writer = Writer(targets, into, bool(written))
-    return _report(asked, verbose, jobs, form, way, told, writer, (drawn, output))
+    return _report(asked, verbose, jobs, form, way, told, writer, (drawn, output), checker)
+
+
+def _refuse_checker(form: Form) -> None:
+    if form not in ("text", "json"):
+        raise Failure(Exit.USAGE, f"--checker does not go with --format {form}", "leave one out")
+    from layoutdsl.shell.evidence import refuse_missing_checker
+
+    refuse_missing_checker()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +162,10 @@ def _report(
     told: Reporting | None,
     writer: Writer | None,
     page: tuple[str, str | None],
+    checker: str | None,
 ) -> int:
-    from layoutdsl.commands import Report, timed_checks, usual_jobs
+    from layoutdsl.commands import Report, confirm, timed_checks, usual_jobs
+    from layoutdsl.shell.evidence import problem_text
     from layoutdsl.shell.verdicts import summary, verdict_of, verdict_text
 
     progress, claims = Progress("prove", way), [each.claim for each in asked]
@@ -169,17 +187,25 @@ def _report(
     report = Report(tuple(each.checked for each in verdicts))
     code = {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
     written = {} if writer is None else writer.finish()
+    confirmed = None if checker is None else confirm(each.checked for each in verdicts)
+    problems = () if confirmed is None else confirmed.problems
+    if problems and code == Exit.OK:
+        code = Exit.UNDECIDED
     if told is not None:
         told.finish(code, summary(verdicts, perf_counter() - started))
     elif form == "json":
         claims_json = [each.as_json() for each in verdicts]
         status = {"status": report.status, "passed": report.passed}
         words = summary(verdicts, perf_counter() - started)
-        say_json({**status, "claims": claims_json, "summary": words, **written})
+        by = {} if confirmed is None else {"checker": checker, "unconfirmed": problems}
+        say_json({**status, "claims": claims_json, "summary": words, **written, **by})
     else:
         lines = [summary(verdicts, perf_counter() - started)]
         lines += [] if writer is None else [writer.summary]
+        lines += [] if confirmed is None else [confirmed.summary]
         if not _on_stdout(page):
+            for problem in problems:
+                say(problem_text(problem))
             say_passed("\n".join(lines))
         if page[0] != "text":
             from layoutdsl.shell.verdict_page import verdict_page

@@ -280,6 +280,7 @@ _OPTIONS_CALLED = {
     ("formula", "-o"): _TO_FILE,
     ("formula", "--out"): _TO_FILE,
     ("formula", "--output"): _TO_FILE,
+    ("recheck", "--proofs"): "write `--checker coq`: a checker that is proved, and asks no solver",
     ("prove", "--solver"): "`layoutdsl recheck --solver cvc5` asks another solver",
     ("generate", "--as"): "`layoutdsl formula FILE --as cuda` prints index functions",
 }

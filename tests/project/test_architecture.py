@@ -243,15 +243,6 @@ def test_the_kernel_is_loaded_alone() -> None:
     assert mine == {"layoutdsl.proof", *inside}
 
 
-def test_who_replays_proofs_shares_nothing_with_who_makes_them() -> None:
-    """Neither solver, nor the kernel that asks them, nor a package."""
-    inner = "layoutdsl.proof.evidence.replay"
-    for path in (PACKAGE / "proof" / "evidence" / "replay").glob("*.py"):
-        for _, name in imported(path):
-            plain = name.split(".")[0] in sys.stdlib_module_names
-            assert plain or name.startswith(f"{inner}."), (path, name)
-
-
 def reached(start: str) -> set[str]:
     """The files that a file imports, with all that they import, wherever it is written."""
     files = {module_name(path): path for path in FILES}

@@ -206,51 +206,12 @@ def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None
     assert ended.err == ("error: cvc5 is not installed\n  = help: pip install cvc5\n")
 
 
-@pytest.mark.slow
-def test_proofs_are_replayed(certified: Shell) -> None:
-    pytest.importorskip("cvc5")
-    ended = rechecked(certified, "--solver", "cvc5", "--proofs")
-    assert ended.code == 0
-    assert re.fullmatch(
-        r"3 confirmed: 4 claims, (\d+) questions, asked of cvc5 with proofs, "
-        r"\1 of \1 proofs replayed  \(0\.0 s\)\n",
-        ended.out,
-    )
-    found = json.loads(rechecked(certified, "--solver", "both", "--proofs", "--json").out)
-    assert (found["status"], found["solvers"]) == ("confirmed", ["z3", "cvc5"])
-    assert all(each["replayed"] == each["questions"] for each in found["certificates"])
-
-
-@pytest.mark.slow
-def test_proofs_that_are_not_followed(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("cvc5")
-    monkeypatch.setattr("layoutdsl.proof.evidence.replay.follow.RULES", {})
-    ended = rechecked(certified, "--solver", "cvc5", "--proofs")
-    assert ended.code == 3
-    assert re.search(r", 0 of \d+ proofs replayed", ended.out)
-    first = ended.out.split("\n")[:3]
-    assert first[0] == "not replayed[P107]: lemma: PRODUCT native"
-    assert re.fullmatch(
-        r"  the solver's proof is not accepted: step `@p\d+`: the rule `\S+` is not known here",
-        first[1],
-    )
-    assert first[2] == "  = help: take the solver's word for it, without --proofs"
-
-
-def test_proofs_of_z3(certified: Shell) -> None:
-    ended = certified("recheck", "my.layout", "--dir", "mine", "--proofs")
+def test_proofs_of_cvc5_are_replaced_by_the_checker(certified: Shell) -> None:
+    ended = certified("recheck", "my.layout", "--solver", "cvc5", "--proofs")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        "error: z3 gives no proofs that can be replayed\n  = help: write --solver cvc5 --proofs\n"
-    )
-
-
-def test_proofs_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    ended = certified("recheck", "my.layout", "--dir", "mine", "--solver", "cvc5", "--proofs")
-    assert (ended.code, ended.out) == (3, "")
-    assert ended.err == (
-        "error: the Python package of cvc5 is not installed\n  = help: pip install cvc5\n"
+        "error: no such option `--proofs`\n"
+        "  = help: write `--checker coq`: a checker that is proved, and asks no solver\n"
     )
 
 

@@ -4,26 +4,28 @@ Of each layout there is a manifest, with what was found of its claims and how it
 script with every question that a solver has to answer. Nothing in them is believed: see `recheck`.
 """
 
+from layoutdsl.proof.evidence.coq_checker import Confirmed
 from layoutdsl.proof.evidence.problem import Kind, Problem, Rechecked
 from layoutdsl.proof.evidence.recheck import (
-    ASKED,
     is_certificate,
     left_over,
     recheck,
     why_not_asked,
+    why_not_checked,
 )
-from layoutdsl.proof.evidence.record import Recorded, lemma_files, record
+from layoutdsl.proof.evidence.record import Recorded, confirm, lemma_files, record
 from layoutdsl.proof.evidence.subjects import Subject, subjects
 from layoutdsl.proof.kernel.solver import NoSolver
 
 __all__ = [
-    "ASKED",
+    "Confirmed",
     "Kind",
     "NoSolver",
     "Problem",
     "Rechecked",
     "Recorded",
     "Subject",
+    "confirm",
     "is_certificate",
     "left_over",
     "lemma_files",
@@ -31,4 +33,5 @@ __all__ = [
     "record",
     "subjects",
     "why_not_asked",
+    "why_not_checked",
 ]

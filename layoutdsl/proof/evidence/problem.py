@@ -17,7 +17,7 @@ class Kind(Enum):
     BROKEN = ("P104", "broken", "believe nothing of it, and prove it again")
     DISAGREEMENT = ("P105", "disagreement", "one solver is wrong: please report this question")
     UNANSWERED = ("P106", "unanswered", "ask another solver: --solver")
-    UNREPLAYED = ("P107", "not replayed", "take the solver's word for it, without --proofs")
+    UNCONFIRMED = ("P107", "not confirmed", "ask a solver instead: leave out `--checker coq`")
 
     @property
     def code(self) -> str:
@@ -59,16 +59,14 @@ class Rechecked:
     Attributes:
         name: its file, without the ending.
         claims: how many claims it was checked for.
-        questions: how many questions each solver answered.
+        questions: how many questions each solver answered, or `layoutdsl-check`.
         problems: what is wrong; with none, it stands.
-        replayed: of how many questions a solver's proof was followed to its end.
     """
 
     name: str
     claims: int
     questions: int
     problems: tuple[Problem, ...]
-    replayed: int = 0
 
     __repr__ = brief
 
@@ -78,8 +76,8 @@ class Rechecked:
 
     @property
     def status(self) -> str:
-        """``confirmed``, ``failed``, or ``undecided`` where but an answer or proof is missing."""
+        """``confirmed``, ``failed``, or ``undecided`` where only an answer is missing."""
         kinds = {each.kind for each in self.problems}
         if not kinds:
             return "confirmed"
-        return "undecided" if kinds <= {Kind.UNANSWERED, Kind.UNREPLAYED} else "failed"
+        return "undecided" if kinds <= {Kind.UNANSWERED, Kind.UNCONFIRMED} else "failed"

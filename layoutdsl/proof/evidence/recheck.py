@@ -2,8 +2,8 @@
 
 For each layout the statement is written anew, the proofs are read back and followed by the checker,
 the script has to hold exactly the questions that the checker derives, and solvers are asked that
-script as it is. No proof is looked for: whoever wrote the files is not believed. A proof that a
-solver writes is followed by `replay`, which shares no line with that solver.
+script as it is. No proof is looked for: whoever wrote the files is not believed. With the checker
+that is proved in Coq, that program follows the proofs, and no solver is asked.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ from pathlib import Path
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.proof.evidence.coq_checker import (
+    NotRunError,
+    confirm_claims,
+    problems_of,
+    program,
+    refuse_lemmas,
+    unconfirmed,
+)
 from layoutdsl.proof.evidence.manifest import (
     FORMAT,
     MOST_BYTES,
@@ -37,12 +45,10 @@ from layoutdsl.proof.evidence.questions import (
     script_text,
     used,
 )
-from layoutdsl.proof.evidence.replay import Refused, replay
 from layoutdsl.proof.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.checker import Rejected
-from layoutdsl.proof.kernel.question import PREAMBLE
-from layoutdsl.proof.kernel.solver import SOLVERS, WITH_PROOFS, Answers, NoSolver, Solver, answers
+from layoutdsl.proof.kernel.solver import SOLVERS, NoSolver, Solver, answers
 from layoutdsl.proof.kernel.theorem import Theorem
 from layoutdsl.proof.properties.expected import read_off, restated, wanted
 from layoutdsl.proof.properties.replay import NoReplay, replayed
@@ -62,16 +68,7 @@ def check_claim(
         entry: what the manifest says of it.
         lemmas: the lemma library by name.
     """
-    now = written_out(claim)
-    if entry.subject != now:
-        kind = now.partition(" ")[0]
-        words = f"the {kind} is `{now}` now, it was `{entry.subject[:400]}`"
-        return [], [Problem(Kind.STALE, claim.text, words)]
-    if claim.polarity == "refute":
-        return [], list(_refuted(claim, entry))
-    stated = {theorem.name: theorem for theorem, _ in entry.proofs}
-    theorems = restated(claim, _shape(claim, entry), stated)
-    problems = list(_stated(claim, entry, theorems)) or list(_shown(claim, entry, theorems))
+    problems = list(compare_claim(claim, entry))
     if problems:
         return [], problems
     try:
@@ -79,6 +76,27 @@ def check_claim(
     except (Rejected, RecursionError) as reason:
         words = f"its proof is none: {str(reason)[:400]}"
         return [], [Problem(Kind.BROKEN, claim.text, words)]
+
+
+def compare_claim(claim: AnyClaim, entry: Entry) -> Iterator[Problem]:
+    """Yield how an entry differs from what the source says now. No proof is followed.
+
+    Args:
+        claim: from the source.
+        entry: what the manifest says of it.
+    """
+    now = written_out(claim)
+    if entry.subject != now:
+        kind = now.partition(" ")[0]
+        words = f"the {kind} is `{now}` now, it was `{entry.subject[:400]}`"
+        yield Problem(Kind.STALE, claim.text, words)
+    elif claim.polarity == "refute":
+        yield from _refuted(claim, entry)
+    else:
+        stated = {theorem.name: theorem for theorem, _ in entry.proofs}
+        theorems = restated(claim, _shape(claim, entry), stated)
+        problems = list(_stated(claim, entry, theorems))
+        yield from problems or _shown(claim, entry, theorems)
 
 
 def _stated(claim: AnyClaim, entry: Entry, theorems: Mapping[str, Theorem]) -> Iterator[Problem]:
@@ -192,30 +210,7 @@ def _fails_again(claim: AnyClaim, failed: Failed) -> bool:
     return replayed(claim, failed.property, failed.example) == failed.example
 
 
-def unreplayed(questions: Sequence[Asked], given: Answers) -> Iterator[Problem]:
-    """Yield each question of which no proof was followed to its end, and why.
-
-    Args:
-        questions: in the order of the script.
-        given: what a solver that proves says of it.
-    """
-    proofs = (*given.proofs, *[""] * len(questions))
-    for each, answer, proof in zip(questions, given.answers, proofs, strict=False):
-        reason = f"the solver says {answer}, and has no proof"
-        if proof and answer == "unsat":
-            try:
-                replay(PREAMBLE + each.question.text, proof)
-            except Refused as refused:
-                reason = f"the solver's proof is not accepted: {refused}"
-            else:
-                continue
-        yield Problem(Kind.UNREPLAYED, each.label, reason)
-
-
 Tell = Callable[[str], None]
-
-ASKED: Mapping[str, Solver] = {**SOLVERS, **WITH_PROOFS}
-"""Names that `--solver` takes."""
 
 
 def recheck(
@@ -226,7 +221,7 @@ def recheck(
     Args:
         subjects: what certificates have to be there for.
         folder: where they are.
-        solvers: who is asked; of one that proves, every proof is replayed.
+        solvers: who is asked; without any, `layoutdsl-check` follows the proofs.
         tell: is told what is being checked.
 
     Raises:
@@ -242,7 +237,16 @@ def recheck(
 def why_not_asked(name: str) -> NoSolver | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
     try:
-        ASKED[name].command(1)
+        SOLVERS[name].command(1)
+    except NoSolver as missing:
+        return missing
+    return None
+
+
+def why_not_checked() -> NoSolver | None:
+    """Return why `layoutdsl-check` cannot be run, and how to build it; ``None`` where it can."""
+    try:
+        program()
     except NoSolver as missing:
         return missing
     return None
@@ -290,7 +294,21 @@ def _lemmas(folder: Path, solvers: Sequence[Solver]) -> Rechecked:
     if hash_of(proofs) != hash_of(lemmas.library()) or found.get("hash") != hash_of(proofs):
         words = "these are not the lemmas that proofs use now"
         return Rechecked(LEMMAS, 0, 0, (Problem(Kind.STALE, LEMMAS + MANIFEST, words),))
-    return _answered(Rechecked(LEMMAS, len(proofs), 0, ()), folder, questions, solvers)
+    followed = Rechecked(LEMMAS, len(proofs), 0, ())
+    if not solvers:
+        return _confirmed_lemmas(followed, text)
+    return _answered(followed, folder, questions, solvers)
+
+
+def _confirmed_lemmas(followed: Rechecked, text: str) -> Rechecked:
+    try:
+        reason = refuse_lemmas(text)
+    except NotRunError as failure:
+        return replace(followed, problems=(unconfirmed(followed.name, str(failure)),))
+    if reason:
+        words = f"layoutdsl-check rejects it: {reason}"
+        return replace(followed, problems=(Problem(Kind.BROKEN, followed.name, words),))
+    return followed
 
 
 def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Rechecked:
@@ -303,6 +321,8 @@ def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Reche
         problem = Problem(Kind.BROKEN, subject.manifest, str(reason))
         return Rechecked(subject.file, len(subject.claims), 0, (problem,))
     problems = list(_of_source(subject, manifest))
+    if not solvers:
+        return _confirmed(subject, manifest, text, problems)
     questions: list[Asked] = []
     entries = {each.claim: each for each in manifest.entries}
     known = lemmas.stated()
@@ -315,6 +335,26 @@ def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Reche
         return Rechecked(subject.file, len(subject.claims), 0, tuple(problems))
     followed = Rechecked(subject.file, len(subject.claims), 0, ())
     return _answered(followed, folder, questions, solvers)
+
+
+def _confirmed(
+    subject: Subject, manifest: Manifest, text: str, problems: list[Problem]
+) -> Rechecked:
+    """Compare the claims with the source; let `layoutdsl-check` follow the proofs of `text`."""
+    entries = {each.claim: each for each in manifest.entries}
+    for claim in subject.claims:
+        if claim.text in entries:
+            problems += compare_claim(claim, entries[claim.text])
+    followed = Rechecked(subject.file, len(subject.claims), 0, tuple(problems))
+    if problems:
+        return followed
+    try:
+        found = confirm_claims(text, len(manifest.entries))
+    except NotRunError as failure:
+        return replace(followed, problems=(unconfirmed(subject.file, str(failure)),))
+    for entry, result in zip(manifest.entries, found.claims, strict=True):
+        problems += problems_of(entry, result)
+    return replace(followed, questions=found.questions, problems=tuple(problems))
 
 
 def _of_source(subject: Subject, manifest: Manifest) -> Iterator[Problem]:
@@ -369,12 +409,7 @@ def _answered(
         problems += _judged(each, found)
     unanswered = (found.reason for found in given.values() if "unknown" in found.answers)
     problems += [Problem(Kind.UNANSWERED, name, reason) for reason in unanswered]
-    count, replayed = len(questions), 0
-    for solver in (one for one in solvers if one.proves):
-        missing = list(unreplayed(questions, given[solver.name]))
-        replayed += count - len(missing)
-        problems += missing
-    return replace(followed, questions=count, problems=tuple(problems), replayed=replayed)
+    return replace(followed, questions=len(questions), problems=tuple(problems))
 
 
 def _judged(asked: Asked, found: Mapping[str, str]) -> Iterator[Problem]:

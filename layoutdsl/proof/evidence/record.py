@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.claims import AnyClaim, Claim, TableClaim
 from layoutdsl.language.texts.values import brief
+from layoutdsl.proof.evidence.coq_checker import (
+    Confirmed,
+    NotRunError,
+    confirm_claims,
+    problems_of,
+    unconfirmed,
+)
 from layoutdsl.proof.evidence.manifest import (
     FORMAT,
     Entry,
@@ -53,13 +60,18 @@ def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:
     left_out = tuple(each for each in checked if not each.passed)
     if not passed:
         return Recorded(subject, (), left_out)
-    entries = tuple(map(_entry, passed))
-    manifest = Manifest(hash_of(lemmas.library()), entries)
+    manifest = manifest_of(passed)
+    entries = manifest.entries
     questions = [
         question for each in entries for question in asked(each.claim, each.proofs, lemmas.stated())
     ]
     files = ((subject.manifest, manifest.text), (subject.script, script_text(questions)))
     return Recorded(subject, files, left_out)
+
+
+def manifest_of(passed: Iterable[Checked]) -> Manifest:
+    """Return what was found of claims that passed, with the proofs."""
+    return Manifest(hash_of(lemmas.library()), tuple(map(_entry, passed)))
 
 
 def _entry(checked: Checked) -> Entry:
@@ -122,3 +134,16 @@ def lemma_files() -> tuple[tuple[str, str], ...]:
     found = {"format": FORMAT, "hash": hash_of(proofs), "proofs": proofs_json(proofs)}
     script = script_text(asked_by_lemmas(proofs))
     return ((LEMMAS + MANIFEST, dumped(found)), (LEMMAS + SCRIPT, script))
+
+
+def confirm(checked: Iterable[Checked]) -> Confirmed:
+    """Let `layoutdsl-check` follow the proofs of claims that were just proved."""
+    manifest = manifest_of(each for each in checked if each.passed)
+    count = sum(bool(each.proofs) for each in manifest.entries)
+    try:
+        found = confirm_claims(manifest.text, len(manifest.entries))
+    except NotRunError as failure:
+        return Confirmed(0, count, (unconfirmed("the proofs", str(failure)),))
+    pairs = zip(manifest.entries, found.claims, strict=True)
+    problems = tuple(problem for pair in pairs for problem in problems_of(*pair))
+    return Confirmed(count - len(problems), count, problems)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import os
 import re
 import shutil
@@ -35,9 +34,6 @@ WALL = 20.0
 
 HINT_WALL = 2.0
 """The same, for a question whose answer is only a hint."""
-
-MOST_PROOFS = 1 << 26
-"""Bytes of proofs of one script after which a solver is taken for running wild."""
 
 CHOICE = "LAYOUTDSL_SOLVER"
 """The variable of the environment that says where z3 runs: `IN_PROCESS`, or it is left out."""
@@ -66,14 +62,10 @@ _VALUE = re.compile(r"\(([^\s()]+)\s+(?:(\d+)|\(-\s+(\d+)\))\)")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One answer for each question; ``reason`` says why some are unknown.
-
-    Of a solver that proves there is a text beside each: its proof, empty where it has none.
-    """
+    """One answer for each question; ``reason`` says why some are unknown."""
 
     answers: tuple[Answer, ...]
     reason: str = ""
-    proofs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +73,11 @@ class Solver:
     """A solver by name, how it is called with a budget per question, and its usual budget.
 
     The call has no words where the solver is asked inside this process.
-    One that ``proves`` prints a proof beside each answer, as `cvc5_worker` does.
     """
 
     name: str
     command: Callable[[int], list[str]]
     work: int
-    proves: bool = False
 
 
 @cache
@@ -129,36 +119,20 @@ def _in_process() -> list[str]:
 
 def _cvc5(work: int) -> list[str]:
     """Call the program on PATH, else the Python package by a worker of ours."""
-    _refuse_no_processes()
-    found = shutil.which("cvc5")
-    if found is not None:
-        return [found, "--lang=smt2", "--incremental", f"--rlimit-per={work}"]
-    return _worker("cvc5", work)
-
-
-def _cvc5_proofs(work: int) -> list[str]:
-    """Call the Python package: what the program prints between answers differs by version."""
-    return [*_worker("the Python package of cvc5", work), "proofs"]
-
-
-def _refuse_no_processes() -> None:
     if sys.platform == "emscripten":
         message = "cvc5 is asked in a process of its own, and none can be started here"
         raise NoSolver(message, "ask z3, which needs none")
-
-
-def _worker(what: str, work: int) -> list[str]:
-    _refuse_no_processes()
+    found = shutil.which("cvc5")
+    if found is not None:
+        return [found, "--lang=smt2", "--incremental", f"--rlimit-per={work}"]
     if importlib.util.find_spec("cvc5") is None:
-        raise NoSolver(f"{what} is not installed", "pip install cvc5")
+        raise NoSolver("cvc5 is not installed", "pip install cvc5")
     return [sys.executable, "-P", str(_WORKER), str(work)]
 
 
 Z3 = Solver("z3", _z3, WORK)
 CVC5 = Solver("cvc5", _cvc5, CVC5_WORK)
-CVC5_PROOFS = Solver("cvc5", _cvc5_proofs, CVC5_WORK, proves=True)
 SOLVERS: Mapping[str, Solver] = {each.name: each for each in (Z3, CVC5)}
-WITH_PROOFS: Mapping[str, Solver] = {"cvc5 with proofs": CVC5_PROOFS}
 
 
 def ask(
@@ -180,12 +154,7 @@ def answers(
     name, budget = solver.name, solver.work if work is None else work
     output, reason = _run(solver, text, budget, wall)
     spoken = [each.strip() for each in output.split("\n") if each.strip()]
-    proofs = tuple(_proof(each) for each in spoken if solver.proves and each[0] == '"')
-    lines = [
-        _WHY_UNKNOWN.sub("unknown", each)
-        for each in spoken
-        if not (solver.proves and each[0] == '"')
-    ]
+    lines = [_WHY_UNKNOWN.sub("unknown", each) for each in spoken]
     strange = next((line for line in lines if line not in _ANSWERS), "")
     if strange or len(lines) > count:
         nothing: list[Answer] = ["unknown"] * count
@@ -198,16 +167,7 @@ def answers(
         given += ["unknown"] * (count - len(given))
     elif "unknown" in given:
         reason = f"{name} gave up after {budget} units of work"
-    return Answers(tuple(given), reason, proofs)
-
-
-def _proof(line: str) -> str:
-    """A proof on a line; what was cut off is none."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return ""
-    return found if isinstance(found, str) else ""
+    return Answers(tuple(given), reason)
 
 
 def model(
@@ -233,7 +193,6 @@ def _run(solver: Solver, text: str, work: int, wall: float) -> tuple[str, str]:
         command = solver.command(work)
     except NoSolver as missing:
         return "", str(missing)
-    most = MOST_PROOFS if solver.proves else MOST_OUTPUT
     if not command:
-        return eval_text(text, work, most)
-    return converse(solver.name, command, text, wall, most)
+        return eval_text(text, work, MOST_OUTPUT)
+    return converse(solver.name, command, text, wall)

@@ -20,7 +20,7 @@ from layoutdsl.language.meaning.elements import INTEGER_TYPES
 from layoutdsl.proof.kernel import solver
 from layoutdsl.proof.kernel.certificate import known_lemmas
 from layoutdsl.proof.kernel.checker import question
-from layoutdsl.proof.kernel.solver import CVC5, CVC5_PROOFS, NoSolver, Solver, answers, ask, model
+from layoutdsl.proof.kernel.solver import CVC5, NoSolver, Solver, answers, ask, model
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Undecided
 from layoutdsl.proof.statements.sound import PROPERTIES, SIZE
@@ -245,35 +245,6 @@ def test_an_error_of_cvc5_spoils_every_answer() -> None:
     given = ask([TRUE, "(assert (< nothing 1))\n", TRUE], solver=CVC5)
     assert given.answers == ("unknown",) * 3
     assert given.reason.startswith("cvc5 complains: (error ")
-
-
-@needs_cvc5
-def test_cvc5_proves_what_it_says() -> None:
-    given = ask([TRUE, FALSE, HARD], work=5_000, solver=CVC5_PROOFS, wall=60)
-    assert given.answers == ("unsat", "sat", "unknown")
-    first, *others = given.proofs
-    assert first.startswith("(\n")
-    assert "(step @p" in first
-    assert others == ["", ""]
-
-
-@pytest.mark.parametrize(
-    ("printed", "answers_given", "proofs"),
-    [
-        (['unsat', '"(one)"', 'unsat', '"(two)"'], ("unsat", "unsat"), ("(one)", "(two)")),
-        (['unsat', '"(one)"', 'unsat', '"(tw'], ("unsat", "unsat"), ("(one)", "")),
-        (['unsat', '"(one)"'], ("unsat", "unknown"), ("(one)",)),
-        (['unsat', '"(one)"', '(error "no proof")'], ("unknown", "unknown"), ()),
-    ],
-)  # fmt: skip
-def test_proofs_that_are_cut_off(
-    printed: list[str], answers_given: tuple[str, ...], proofs: tuple[str, ...]
-) -> None:
-    text = "\n".join(printed)
-    fake = Solver("fake", lambda _: [sys.executable, "-c", f"print({text!r})"], 1, proves=True)
-    given = ask([TRUE, TRUE], solver=fake)
-    assert (given.answers, given.proofs) == (answers_given, proofs)
-    assert bool(given.reason) == ("unknown" in answers_given)
 
 
 @pytest.mark.sampled(2)
