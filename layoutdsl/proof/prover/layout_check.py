@@ -15,7 +15,7 @@ from layoutdsl.language.meaning.shapes import Values, size_is_bounded
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate, Outcome, establish
-from layoutdsl.proof.kernel.theorem import Proof, Theorem
+from layoutdsl.proof.kernel.theorem import Calculate, Proof, Theorem
 from layoutdsl.proof.properties.seen import IN_INTEGERS, seen_to_hold
 from layoutdsl.proof.prover.domain_check import add_proofs, domain_in_bounds
 from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided, in_words
@@ -302,5 +302,8 @@ def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Pro
         NotExpressible: the layout says what the checker's terms cannot.
     """
     ground, theorem, read = printed(layout, inverse)
+    match theorem.goals:
+        case (("=", left, right),) if left == right:  # word for word: no normal form is needed
+            return theorem, [Calculate("same", left, ())]
     spoken = [each.extent for each in layout.all_coordinates]
     return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())

@@ -207,6 +207,8 @@ def printed(
 ) -> Theorem:
     """Printed formulas, read back, say what the layout says; word for word needs no proof.
 
+    If all of them are the layout's word for word, the theorem states the equation of the offset.
+
     Args:
         ground: of the layout.
         inverse: its closed inverse, where it has one.
@@ -236,6 +238,7 @@ def printed(
         *plain.assumptions(text["offset"]),
         *(("=", said[name], term) for name, term in wanted.items() if said[name] != term),
     )
-    theorem = of_elements(ground, "printed", (), goals)
+    equation: Term = ("=", said["offset"], wanted["offset"])
+    theorem = of_elements(ground, "printed", (), goals or (equation,))
     names = tuple(map(step_name, steps))
     return replace(theorem, variables=(*theorem.variables, *names))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from layoutdsl.language.digits.inverse import Inverse
 from layoutdsl.language.digits.steps import SLOT
@@ -314,12 +315,17 @@ def _read(
 
 
 def nonempty(ground: Ground, values: Mapping[str, int]) -> Theorem:
-    """One shape that the range contains: extents and parameters with their values."""
+    """One shape that the range contains: extents and parameters with their values.
+
+    A layout of fixed extents has one shape and no conditions. The theorem then says that this shape
+    has an element, because a theorem without goals would say nothing.
+    """
     names: dict[str, Term] = {extent_name(name): value for name, value in values.items()}
     for expr, name in ground.vocabulary.shared.items():
         names[name] = evaluate(expr, values)
     goals = tuple(substitute(each, names) for each in ground.hypotheses)
-    return Theorem("range", (), (), goals)
+    elements = prod(evaluate(axis.extent, values) for axis in ground.layout.axes)
+    return Theorem("range", (), (), goals or (("<=", 1, elements),))
 
 
 def contradiction(ground: Ground) -> Theorem:
