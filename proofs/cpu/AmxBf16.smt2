@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove AmxBf16: range f.1
+(push 1)
+(assert (not (<= 1 512)))
+(check-sat)
+(pop 1)
 ; prove AmxBf16: fits f.1
 (push 1)
 (assert (not (<= 16 16)))

@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove AmxInt8: range f.1
+(push 1)
+(assert (not (<= 1 1024)))
+(check-sat)
+(pop 1)
 ; prove AmxInt8: fits f.1
 (push 1)
 (assert (not (<= 16 16)))

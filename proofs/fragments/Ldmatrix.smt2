@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove Ldmatrix: range f.1
+(push 1)
+(assert (not (<= 1 64)))
+(check-sat)
+(pop 1)
 ; prove Ldmatrix: fits f.1
 (push 1)
 (assert (not (<= 32 32)))

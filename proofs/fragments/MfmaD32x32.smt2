@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove MfmaD32x32: range f.1
+(push 1)
+(assert (not (<= 1 1024)))
+(check-sat)
+(pop 1)
 ; prove MfmaD32x32: fits f.1
 (push 1)
 (assert (not (<= 64 64)))

@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove MmaB: range f.1
+(push 1)
+(assert (not (<= 1 128)))
+(check-sat)
+(pop 1)
 ; prove MmaB: fits f.1
 (push 1)
 (assert (not (<= 32 32)))

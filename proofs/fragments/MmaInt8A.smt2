@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove MmaInt8A: range f.1
+(push 1)
+(assert (not (<= 1 512)))
+(check-sat)
+(pop 1)
 ; prove MmaInt8A: fits f.1
 (push 1)
 (assert (not (<= 32 32)))

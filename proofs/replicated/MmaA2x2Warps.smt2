@@ -3,6 +3,11 @@
 (declare-fun mul (Int Int) Int)
 (declare-fun quo (Int Int) Int)
 (declare-fun rem. (Int Int) Int)
+; prove MmaA2x2Warps: range f.1
+(push 1)
+(assert (not (<= 1 1024)))
+(check-sat)
+(pop 1)
 ; prove MmaA2x2Warps: fits f.1
 (push 1)
 (assert (not (<= 4 4)))
