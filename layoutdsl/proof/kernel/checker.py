@@ -5,15 +5,17 @@ do the `goals`. A proof is a list of steps; `check` follows it and returns the q
 solver has to answer. The theorem holds if `check` returns and every answer is *unsat*. Whoever
 wrote the steps is not trusted. This file imports nothing of ours but the plain values it is about,
 so that it can be read alone.
+
+`proofs/coq` proves these rules sound: `questions_sound` in Main.v. People compute definitions in
+order, `Use` takes them as equations; both agree because `_define` takes new names only.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from layoutdsl.proof.kernel.polynomial import Polynomial, polynomial, product, total
-from layoutdsl.proof.kernel.question import Question, question, show
+from layoutdsl.proof.kernel.question import Question, is_name, question, show
 from layoutdsl.proof.kernel.theorem import (
     By,
     Calculate,
@@ -62,7 +64,6 @@ __all__ = [  # with what it is about, for whoever writes proofs
 MOST_NODES = 50_000
 """Of a term: what is larger is no proof that anyone can follow."""
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.~]*")
 _OF_TERMS = frozenset({"+", "-", "*", "div", "mod"})
 
 
@@ -76,16 +77,17 @@ def check(theorem: Theorem, proof: Proof, known: Mapping[str, Theorem]) -> list[
     Args:
         theorem: what is to be shown.
         proof: the steps.
-        known: theorems that have been checked before, by name.
+        known: theorems that `check` accepted before, by name.
 
     Raises:
         Rejected: a step does not follow, or a goal is not reached.
     """
+    checking = _Checking(theorem, known)  # rejects a theorem that is malformed, whatever the proof
     if isinstance(proof, Native):
         equations: list[Term] = [("=", name, term) for name, term in theorem.definitions]
         premises = (*theorem.hypotheses, *equations)
         return [Question("native", premises, ("and", *theorem.goals), opaque=())]
-    return _Checking(theorem, known).run(proof)
+    return checking.run(proof)
 
 
 class _Checking:
@@ -104,6 +106,8 @@ class _Checking:
             self._add(f"hyp.{number}", hypothesis)
         for goal in theorem.goals:
             self._formula(goal)
+        if not theorem.goals:
+            raise Rejected("it has no goals, so it says nothing")
 
     def run(self, proof: Sequence[Step]) -> list[Question]:
         for step in proof:
@@ -147,7 +151,7 @@ class _Checking:
         self._add(name, ("=", name, term))
 
     def _new_name(self, name: str) -> None:
-        if name in self._names or not _NAME.fullmatch(name):
+        if name in self._names or not is_name(name):
             raise Rejected(f"the name {name} is taken, or no name")
         self._names.add(name)
 
@@ -203,7 +207,7 @@ class _Checking:
         if wanted != known:
             missing = [show(each) for each in wanted if each not in known]
             raise Rejected(f"{name} is used without {missing}")
-        for number, goal in enumerate(theorem.goals):
+        for number, goal in enumerate(theorem.goals):  # `check` looked at their names before
             self._add(f"{fact}.{number}", substitute(goal, values))
 
     def _moved(self, term: Term, moves: Sequence[Ring | By]) -> Term:

@@ -6,6 +6,7 @@ written here. It imports nothing of ours but the terms.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,23 @@ from layoutdsl.proof.kernel.theorem import Term, names
 
 OPAQUE: Mapping[str, str] = {"*": "mul", "div": "quo", "mod": "rem."}
 """The uninterpreted functions that stand for products and quotients of two unknowns."""
+
+OPERATORS = frozenset({"+", "-", "*", "div", "mod", "=", "<=", "<", "and", "or", "not", "=>"})
+"""Of terms and formulas. Other text would go into the script as it stands."""
+
+RESERVED = frozenset(
+    {"as", "exists", "forall", "let", "match", "par", "true", "false", "not", "and", "or", "xor"}
+    | {"distinct", "ite", "div", "mod", "abs", *OPAQUE.values()}
+)
+"""Names that a script cannot declare. A solver complains, and its answers are then *unknown*."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.~]*")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text may name an integer."""
+    return _NAME.fullmatch(text) is not None and text not in RESERVED
+
 
 PREAMBLE = """\
 (set-logic ALL)
@@ -48,7 +66,7 @@ def show(term: Term, opaque: Mapping[str, str] = OPAQUE) -> str:
     """Return SMT-LIB text; a product or quotient without a number is an uninterpreted function.
 
     Raises:
-        ValueError: what is given is no term.
+        ValueError: what is given is no term, or has an unknown operator.
     """
     match term:
         case bool():
@@ -58,6 +76,8 @@ def show(term: Term, opaque: Mapping[str, str] = OPAQUE) -> str:
         case str():
             return term
         case (str() as operator, *parts):
+            if operator not in OPERATORS:
+                raise ValueError(f"{operator!r} is no operator")
             words = [show(part, opaque) for part in parts]
             if operator in opaque and not _linear(operator, parts):
                 operator = opaque[operator]
@@ -72,8 +92,15 @@ def _linear(operator: str, parts: Sequence[Term]) -> bool:
 
 
 def question(premises: Sequence[Term], formula: Term, opaque: Mapping[str, str] = OPAQUE) -> str:
-    """Return the question whether the premises can hold without the formula; *unsat* means no."""
+    """Return the question whether the premises can hold without the formula; *unsat* means no.
+
+    Raises:
+        ValueError: a term is none, or a name is none.
+    """
     used = dict.fromkeys(name for each in (*premises, formula) for name in names(each))
+    for name in used:
+        if not is_name(name):
+            raise ValueError(f"{name!r} is no name")
     lines = [f"(declare-const {name} Int)" for name in used]
     lines += [f"(assert {show(each, opaque)})" for each in premises]
     return "\n".join([*lines, f"(assert (not {show(formula, opaque)}))", ""])

@@ -1,8 +1,9 @@
 """What is proved and how: terms, theorems, and the steps of a proof, as plain values.
 
 Terms and formulas are integers, names, and tuples with an operator in front: `+ - * div mod`,
-`= <= <`, `and or not =>`. `div` and `mod` are Euclidean, as in SMT-LIB. What a step means, and
-when it is right, says `checker.py`. This file imports nothing of ours.
+`= <= <`, `and or not =>`. `div` and `mod` are floor division where the divisor is positive; nothing
+is known of divisors that are not. What a step means, and when it is right, says `checker.py`.
+This file imports nothing of ours.
 """
 
 from __future__ import annotations

@@ -46,6 +46,8 @@ from layoutdsl.proof.kernel.checker import (
     Use,
     check,
     names,
+    question,
+    show,
 )
 from layoutdsl.proof.kernel.solver import ask
 
@@ -248,6 +250,53 @@ def test_nothing_but_the_library_is_asked_natively() -> None:
     true = about(("<=", 0, ("*", "x", "x")))
     reason = "the proof was rejected: only the lemma library asks in the solver's own arithmetic"
     assert establish([(true, Native())])["T"].reason == reason
+
+
+FALSE: Term = ("<", 0, 0)
+INJECTED = "and true))(assert false)(assert (or"
+"""An operator that ends the assertion which it stands in, and adds a false one."""
+
+
+@pytest.mark.parametrize(
+    ("message", "theorem"),
+    [
+        ("is not a term here", about(FALSE, z=("+", "z", 1))),
+        ("the name x is taken", about(FALSE, x=("+", "y", 1))),
+        ("is not a formula", about(FALSE, (INJECTED, ("=", "x", "x")))),
+        ("is not a term here", about(FALSE, ("=", "x Int)\n(assert false)\n(declare-const z", 0))),
+        ("is not a term here", about(("<", 0, True))),
+        ("is not a formula", about(("distinct", 0, 1))),
+    ],
+)
+def test_a_native_theorem_is_looked_at_like_others(message: str, theorem: Theorem) -> None:
+    """The solver answers *unsat* for the first four, which are false or no theorems."""
+    with pytest.raises(Rejected, match=message):
+        check(theorem, Native(), {})
+
+
+@pytest.mark.parametrize("term", [(INJECTED, ("=", "x", "x")), ("ite", "x", 1, 2), ("/", "x", 2)])
+def test_a_script_holds_no_other_operators(term: Term) -> None:
+    with pytest.raises(ValueError, match="is no operator"):
+        show(term)
+
+
+def test_a_script_holds_no_other_names() -> None:
+    with pytest.raises(ValueError, match="is no name"):
+        question((), ("<", 0, "x Int)\n(assert false)\n(declare-const z"))
+
+
+@pytest.mark.parametrize("name", ["true", "and", "mul", "rem.", "let", "distinct", "as"])
+def test_names_that_solvers_reserve(name: str) -> None:
+    """A solver complains about them, and its answers to the whole script are then unknown."""
+    theorem = Theorem("T", (name,), (), (("<=", name, ("+", name, 1)),))
+    with pytest.raises(Rejected, match=f"the name {name} is taken, or no name"):
+        check(theorem, [Have("f", theorem.goals[0], ())], {})
+
+
+@pytest.mark.parametrize("proof", [(), Native()])
+def test_a_theorem_without_goals_says_nothing(proof: Proof) -> None:
+    with pytest.raises(Rejected, match="it has no goals"):
+        check(Theorem("T", ("x",), (), ()), proof, {})
 
 
 @pytest.mark.parametrize("taken", [["T", "T"], ["PAIR"], ["T", "UNPAIR"]])
