@@ -482,7 +482,7 @@ Qed.
 (** The answer *unsat* of a solver, to the text in which products of unknowns are arbitrary
     functions, makes a question valid: products are one of these functions. *)
 Definition as_opaque (D : division) : opaque := {| any_product := Z.mul; any_quotient := quo D; any_remainder := rem D |}.
-Lemma oeval_ok D v t : eval_opaque (as_opaque D) v t = eval D v t.
+Lemma eval_opaque_ok D v t : eval_opaque (as_opaque D) v t = eval D v t.
 Proof.
   induction t as [z|x|o a IHa b IHb]; auto. cbn [eval_opaque eval]. rewrite IHa, IHb.
   destruct o; simpl; auto.
@@ -490,10 +490,10 @@ Proof.
   - destruct b; auto. destruct (0 <? z) eqn:E; auto. apply Z.ltb_lt in E. simpl. now rewrite quo_ok.
   - destruct b; auto. destruct (0 <? z) eqn:E; auto. apply Z.ltb_lt in E. simpl. now rewrite rem_ok.
 Qed.
-Lemma oholds_ok D v f : holds_opaque (as_opaque D) v f <-> holds D v f.
-Proof. induction f; simpl; try tauto. destruct r; now rewrite !oeval_ok. Qed.
+Lemma holds_opaque_ok D v f : holds_opaque (as_opaque D) v f <-> holds D v f.
+Proof. induction f; simpl; try tauto. destruct r; now rewrite !eval_opaque_ok. Qed.
 Theorem unsat_valid q : unsat q -> valid q.
 Proof.
-  intros U D v H. apply oholds_ok. apply U. unfold all in H. eapply Forall_impl; [|exact H].
-  intros a Ha. now apply oholds_ok.
+  intros U D v H. apply holds_opaque_ok. apply U. unfold all in H. eapply Forall_impl; [|exact H].
+  intros a Ha. now apply holds_opaque_ok.
 Qed.

@@ -1,0 +1,544 @@
+"""`layoutdsl-check`, proved in Coq: what it reads, confirms and rejects, beside the Python kernel.
+
+Both follow the same proofs, so a verdict that differs shows a fault of one of them. Faults in the
+reader of the program would not show in Coq; here every theorem is read by both.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from certificate_faults import FAULTS, faulty
+from coq import run_checker, verdicts
+
+import layoutdsl
+from layoutdsl.proof.evidence.manifest import Entry, Proofs, read_manifest
+from layoutdsl.proof.evidence.questions import asked
+from layoutdsl.proof.kernel import lemmas
+from layoutdsl.proof.kernel.checker import Rejected, check
+from layoutdsl.proof.kernel.solver import ask
+from layoutdsl.proof.kernel.theorem import (
+    By,
+    Calculate,
+    Define,
+    Have,
+    Proof,
+    Ring,
+    Term,
+    Theorem,
+    Use,
+    replaced,
+)
+from layoutdsl.proof.kernel.written import read_theorem
+
+COMMITTED = Path(layoutdsl.__file__).parent.parent / "proofs"
+CERTIFICATES = sorted(COMMITTED.glob("*/*.json"))
+
+pytestmark = pytest.mark.skipif(not CERTIFICATES, reason="this is no checkout")
+
+FAMILIES = sorted({each.parent.name for each in CERTIFICATES})
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.ci(99)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_committed_certificates_are_confirmed(family: str) -> None:
+    files = [str(each) for each in CERTIFICATES if each.parent.name == family]
+    done = run_checker(*files)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("CONFIRMED ") == len(files)
+
+
+def test_lemmas_are_those_of_coq() -> None:
+    text = (COMMITTED / "lemmas.json").read_text()
+    done = run_checker("--lemmas", "-", text=text)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "CONFIRMED -: 14 lemmas are those of Lemmas.v, 12 proofs checked\n",
+    )
+    done = run_checker("--lemmas", "-", text=text.replace("(<= 0 (* a b))", "(<= 1 (* a b))", 1))
+    assert done.returncode == 1
+    assert done.stdout == "REJECTED lemma PRODUCT is not the lemma of Lemmas.v\n"
+
+
+def entries(file: Path) -> tuple[Entry, ...]:
+    return read_manifest(file.read_text()).entries
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.ci(99)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_readers_read_the_same_theorems(family: str) -> None:
+    files = [each for each in CERTIFICATES if each.parent.name == family]
+    mine = [th for file in files for entry in entries(file) for th, _ in entry.proofs]
+    done = run_checker("--theorems", *map(str, files))
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(mine)
+    for theorem, line in zip(mine, lines, strict=True):
+        assert read_theorem(line, {}) == nested(theorem)
+
+
+def nested(theorem: Theorem) -> Theorem:
+    """The theorem with ``(and a b c)`` as ``(and a (and b c))``, as OCaml has it."""
+
+    def of(term: Term) -> Term:
+        match term:
+            case (("and" | "or"), only):
+                return of(only)
+            case (("and" | "or") as operator, first, *rest):
+                return (operator, of(first), of((operator, *rest)))
+            case (operator, *parts):
+                return (operator, *map(of, parts))
+        return term
+
+    return Theorem(
+        theorem.name,
+        theorem.variables,
+        tuple(map(of, theorem.hypotheses)),
+        tuple(map(of, theorem.goals)),
+        tuple((name, of(term)) for name, term in theorem.definitions),
+    )
+
+
+def python_verdict(proofs: Proofs) -> tuple[str, str]:
+    """What the Python kernel and z3 say of the proofs of a claim, and why they are rejected."""
+    try:
+        questions = [each.question.text for each in asked("c", proofs, lemmas.stated())]
+    except (Rejected, RecursionError, ValueError) as reason:
+        return "rejected", str(reason)
+    answers = set(ask(list(dict.fromkeys(questions)), work=2_000_000).answers)
+    return ("confirmed", "") if answers <= {"unsat"} else ("rejected", ",".join(sorted(answers)))
+
+
+@cache
+def claims_to_change() -> tuple[Proofs, ...]:
+    found = [entry.proofs for file in CERTIFICATES for entry in entries(file)]
+    # Larger proofs take longer, and have no other steps.
+    return tuple(each for each in found if each and sum(len(p) for _, p in each) < 250)  # type: ignore[arg-type]
+
+
+ONLY_PYTHON_REJECTS = re.compile(
+    r"is not a term here|is given twice|is used with values for|is too large to follow"
+)
+"""Python asks for more than soundness needs, as the proofs in Coq show by not asking for it."""
+
+
+def compare_faulty(seed: int, count: int) -> Counter[tuple[str, str]]:
+    """Let both checkers judge certificates with a fault; return how many were judged how."""
+    random = Random(seed)
+    faults = [faulty(random.choice(claims_to_change()), random) for _ in range(count)]
+    found = Counter[tuple[str, str]]()
+    for (fault, proofs), coq in zip(faults, verdicts(p for _, p in faults), strict=True):
+        python, reason = python_verdict(proofs)
+        found[fault, python] += 1
+        if (coq == "confirmed") != (python == "confirmed"):
+            assert coq == "confirmed", (fault, proofs)
+            assert ONLY_PYTHON_REJECTS.search(reason), (fault, reason, proofs)
+    return found
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.ci(10)
+@pytest.mark.parametrize("seed", range(101, 111))
+def test_mutated_certificates(seed: int) -> None:
+    assert compare_faulty(seed, 10).total() == 10
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_more_mutated_certificates(seed: int) -> None:
+    """10,000 certificates: `pytest -m campaign -k mutated_certificates -s`."""
+    found = compare_faulty(seed, 500)
+    print(dict(sorted(found.items())))
+    assert {fault for fault, _ in found} == set(FAULTS)
+
+
+# Steps by polynomials, where the two normal forms have to agree.
+
+
+def drawn_term(random: Random, depth: int) -> Term:
+    if depth == 0 or random.random() < 0.15:
+        return random.choice(["x", "y", "z", random.randint(-3, 3), random.randint(-3, 3)])
+    operator = random.choice(["+", "-", "*", "+", "*", "div", "mod"])
+    return (operator, drawn_term(random, depth - 1), drawn_term(random, depth - 1))
+
+
+def respelled(random: Random, term: Term) -> Term:
+    """An equal term: sums and products in another order, distributed, with zeros and ones."""
+    chance = random.random()
+    if not isinstance(term, tuple):
+        equal: list[Term] = [("+", term, 0), ("*", 1, term), ("-", ("+", term, "y"), "y")]
+        return random.choice(equal) if chance < 0.25 else term
+    operator, left, right = term
+    left, right = respelled(random, left), respelled(random, right)
+    if operator in "+*" and chance < 0.4:
+        return (operator, right, left)
+    if operator == "*" and isinstance(right, tuple) and right[0] in "+-":
+        return (right[0], ("*", left, right[1]), ("*", left, right[2]))
+    if operator == "+" and isinstance(left, tuple) and left[0] == "+":
+        return ("+", left[1], ("+", left[2], right))
+    if operator == "-" and chance < 0.3:
+        return ("+", left, ("*", -1, right))
+    return (operator, left, right)
+
+
+def poked(random: Random, term: Term) -> Term:
+    """A term that differs in one place, and may still be equal."""
+    if not isinstance(term, tuple) or random.random() < 0.2:
+        return random.choice(["x", "y", "z", random.randint(-3, 3), ("+", term, 1)])
+    at = random.choice([1, 2])
+    return tuple(poked(random, part) if n == at else part for n, part in enumerate(term))
+
+
+def subterms(term: Term) -> list[Term]:
+    parts = term[1:] if isinstance(term, tuple) else ()
+    return [term, *(each for part in parts for each in subterms(part))]
+
+
+def drawn_step(random: Random) -> tuple[Theorem, Proof]:
+    term = drawn_term(random, random.randint(1, 4))
+    if random.random() < 0.6:
+        other = respelled(random, respelled(random, term))
+        if random.random() < 0.5:
+            other = poked(random, other)
+        return about(("=", term, other)), (Calculate("c", term, (Ring(other),)),)
+    old, new, backwards = (
+        random.choice(subterms(term)),
+        drawn_term(random, 1),
+        random.random() < 0.5,
+    )
+    hypothesis: Term = ("=", new, old) if backwards else ("=", old, new)
+    right = replaced(term, old, new) if random.random() < 0.7 else poked(random, term)
+    side = backwards if random.random() < 0.9 else not backwards
+    return (
+        about(("=", term, right), hypothesis),
+        (Calculate("c", term, (By("hyp.0", side),)),),
+    )
+
+
+def about(goal: Term, *hypotheses: Term, definitions: tuple[tuple[str, Term], ...] = ()) -> Theorem:
+    return Theorem("t", ("x", "y", "z"), hypotheses, (goal,), definitions)
+
+
+def compare_steps(seed: int, count: int) -> None:
+    random = Random(seed)
+    drawn = [drawn_step(random) for _ in range(count)]
+    accepted = 0
+    for (theorem, proof), coq in zip(drawn, verdicts((each,) for each in drawn), strict=True):
+        try:
+            check(theorem, proof, {})
+        except Rejected:
+            assert coq == "rejected", (theorem, proof)
+        else:
+            assert coq == "confirmed", (theorem, proof)
+            accepted += 1
+    assert 0.3 < accepted / count < 0.9
+
+
+def test_steps_by_polynomials() -> None:
+    compare_steps(0, 500)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_more_steps_by_polynomials(seed: int) -> None:
+    compare_steps(seed, 5000)
+
+
+# Proofs by hand at the edges of the rules.
+
+X: Term = ("=", "x", "x")
+SAME = Calculate("c", "x", ())
+FALSE: Term = ("<", 0, 0)
+SQUARE: Term = ("=>", ("and", ("<=", 0, "x"), ("<=", 0, "x")), ("<=", 0, ("*", "x", "x")))
+
+
+def used(*values: tuple[str, Term]) -> Use:
+    return Use("u", "PRODUCT", values, ())
+
+
+EDGES: dict[str, tuple[Theorem, Proof, str, str]] = {
+    # Sound, and accepted by Coq only.
+    "a fact given twice": (about(X), (SAME, SAME), "rejected", "confirmed"),
+    "a name that is defined later": (
+        about(X),
+        (Have("h", ("<=", "w", ("+", "w", 1)), ()), Define("w", 5), SAME),
+        "rejected",
+        "confirmed",
+    ),
+    "a name that is never defined": (
+        about(X),
+        (Have("h", ("<=", "w", ("+", "w", 1)), ()), SAME),
+        "rejected",
+        "confirmed",
+    ),
+    "a value for a foreign name": (
+        about(X),
+        (used(("a", "x"), ("b", "x"), ("q", "x")), SAME),
+        "rejected",
+        "confirmed",
+    ),
+    "a lemma's name without a value": (
+        about(X),
+        (used(("a", "x")), SAME),
+        "rejected",
+        "confirmed",
+    ),
+    "a name of SMT-LIB": (
+        Theorem("t", ("true",), (), (("<=", "true", ("+", "true", 1)),)),
+        (Have("h", ("<=", "true", ("+", "true", 1)), ()),),
+        "rejected",
+        "confirmed",
+    ),
+    "a theorem without goals": (Theorem("t", ("x",), (), ()), (), "rejected", "confirmed"),
+    "a conjunction in another nesting": (
+        about(("and", X, X, X), ("and", X, ("and", X, X))),
+        (),
+        "rejected",
+        "confirmed",
+    ),
+    "a question that needs the distributive law": (
+        about(("=", ("*", ("+", "x", "y"), "z"), ("+", ("*", "x", "z"), ("*", "y", "z")))),
+        (
+            Have(
+                "h", ("=", ("*", ("+", "x", "y"), "z"), ("+", ("*", "x", "z"), ("*", "y", "z"))), ()
+            ),
+        ),
+        "rejected",
+        "confirmed",
+    ),
+    # The last of two values counts for both.
+    "a value twice, the last one fits": (
+        about(SQUARE),
+        (used(("a", 5), ("a", "x"), ("b", "x")),),
+        "confirmed",
+        "confirmed",
+    ),
+    "a value twice, the first one fits": (
+        about(SQUARE),
+        (used(("a", "x"), ("a", 5), ("b", "x")),),
+        "rejected",
+        "rejected",
+    ),
+    # False theorems.
+    "a false goal": (about(FALSE), (Have("h", FALSE, ()),), "rejected", "unanswered"),
+    "a definition by itself": (
+        about(FALSE),
+        (Define("w", ("+", "w", 1)), Have("h", FALSE, ("w",))),
+        "rejected",
+        "rejected",
+    ),
+    "a variable defined": (
+        about(FALSE),
+        (Define("x", ("+", "x", 1)), Have("h", FALSE, ("x",))),
+        "rejected",
+        "rejected",
+    ),
+    "a free name of a lemma defined": (
+        about(FALSE),
+        (used(("a", -1)), Define("b", 5), Have("h", FALSE, ("u.0",))),
+        "rejected",
+        "unanswered",
+    ),
+    "definitions in a circle": (
+        about(FALSE, definitions=(("v", "w"), ("w", ("+", "v", 1)))),
+        (Have("h", FALSE, ("v", "w")),),
+        "rejected",
+        "rejected",
+    ),
+    "a quotient by zero": (
+        about(("=", ("*", ("div", "x", 0), 0), "x")),
+        (Use("u", "DIVISION", (("x", "x"), ("B", 0)), ()),),
+        "rejected",
+        "rejected",
+    ),
+    "a remainder by a negative number": (
+        about(("<=", 0, ("mod", "x", -2))),
+        (Have("h", ("<=", 0, ("mod", "x", -2)), ()),),
+        "rejected",
+        "unanswered",
+    ),
+    "its own theorem": (about(FALSE), (Use("u", "t", (), ()),), "rejected", "rejected"),
+}
+
+
+def test_proofs_at_the_edges() -> None:
+    claims = [((theorem, proof),) for theorem, proof, _, _ in EDGES.values()]
+    found = dict(zip(EDGES, verdicts(claims), strict=True))
+    assert found == {name: coq for name, (_, _, _, coq) in EDGES.items()}
+    mine = {name: python_verdict(each)[0] for name, each in zip(EDGES, claims, strict=True)}
+    assert mine == {name: python for name, (_, _, python, _) in EDGES.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"claims": [', "the JSON text ends early"),
+        ('{"claims": [], "claims": []}', "the key `claims` occurs twice"),
+        ('{"claims": []} more', "text follows the JSON value"),
+        ("{}", "`claims` is missing"),
+        ('{"claims": [{"claim": "c"}]}', "`proofs` is missing"),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem"], "proof": []}]}]}',
+            "closed",
+        ),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem PAIR () () () ())"], '
+            '"proof": []}]}]}',
+            "the name `PAIR` is taken",
+        ),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem t () () () (d))"], '
+            '"proof": []}]}]}',
+            "`d` is not defined above",
+        ),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem t (1x) () () ())"], '
+            '"proof": []}]}]}',
+            "`1x` is no name",
+        ),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem t () () ((^ 1 2)) ())"], '
+            '"proof": []}]}]}',
+            "a formula is missing",
+        ),
+        (
+            '{"claims": [{"claim": "c", "proofs": [{"theorem": ["(theorem t () () () ())"], '
+            '"proof": ["(native)"]}]}]}',
+            "`native` is no step",
+        ),
+    ],
+)
+def test_malformed_certificates_are_rejected(text: str, reason: str) -> None:
+    done = run_checker("-", text=text)
+    assert done.returncode == 1
+    assert done.stdout.startswith("REJECTED -\n")
+    assert reason in done.stdout
+
+
+def test_it_answers_scripts_like_a_solver() -> None:
+    script = (COMMITTED / "blocked" / "NCHW16c.smt2").read_text()
+    done = run_checker("--smt", "-", text=script)
+    assert done.stdout == "unsat\n" * script.count("(check-sat)")
+    satisfiable = "(declare-const x Int)\n(assert (< 0 x))\n(assert (not (< 1 x)))\n(check-sat)\n"
+    assert run_checker("--smt", "-", text=satisfiable).stdout == "unknown\n"
+
+
+def test_wrong_usage() -> None:
+    done = run_checker("--wrong")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("layoutdsl-check: confirm certificates")
+
+
+def test_a_claim_as_a_coq_file() -> None:
+    file = str(COMMITTED / "blocked" / "NCHW16c.json")
+    done = run_checker("--coq", file, "prove NCHW16c")
+    assert done.returncode == 0
+    assert "Theorem injective_holds : true_as_written th_injective." in done.stdout
+    assert run_checker("--coq", file, "prove Nothing").returncode == 1
+
+
+# What Coq says, where Coq is installed: minutes.
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Coq part, built in a folder of its own."""
+    from coq import SOURCES, build, coq_sources
+
+    coq_sources()
+    folder = tmp_path_factory.mktemp("coq")
+    for pattern in ("*.v", "*.ml", "Makefile"):
+        for each in SOURCES.glob(pattern):
+            shutil.copy(each, folder)
+    printed = build(folder, "coq")
+    assert printed.count("Closed under the global context") == 8
+    return folder / "build" / "coq"
+
+
+@pytest.mark.slow
+def test_coq_confirms_a_claim_by_itself(compiled: Path) -> None:
+    file = str(COMMITTED / "blocked" / "NCHW16c.json")
+    (compiled / "claim.v").write_text(run_checker("--coq", file, "prove NCHW16c").stdout)
+    done = coqc(compiled, "claim.v")
+    assert (done.returncode, done.stdout) == (0, "Closed under the global context\n")
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("file", CERTIFICATES, ids=lambda file: file.stem)
+def test_coq_confirms_every_claim_by_itself(compiled: Path, file: Path) -> None:
+    """Half an hour: `pytest -m campaign -k every_claim_by_itself`."""
+    for entry in entries(file):
+        if not entry.proofs:
+            continue
+        emitted = run_checker("--coq", str(file), entry.claim).stdout
+        (compiled / "claim.v").write_text(emitted)
+        done = coqc(compiled, "claim.v")
+        assert (done.returncode, done.stdout) == (0, "Closed under the global context\n"), entry
+
+
+def coqc(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    command = ["coqc", "-q", name]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+PLANTED = {
+    # file, right text, wrong text: the proofs of these files no longer compile.
+    "a definition may use its own name": (
+        "Check.v",
+        "negb (known N x) && closed_term N t",
+        "negb (known N x) && closed_term (M.add x tt N) t",
+    ),
+    "a name may be defined twice": (
+        "Check.v",
+        "negb (known N x) && closed_term N t",
+        "closed_term N t",
+    ),
+    "premises of a use are not compared": (
+        "Check.v",
+        "if formulas_eqb (map sub (hyps th ++ map equation (defs th))) fs",
+        "if formulas_eqb (map sub (map equation (defs th))) (skipn (length (hyps th)) fs)",
+    ),
+    "an equation from any relation": (
+        "Check.v",
+        "| Some (Rel REq a b) => Some (if back then (b, a) else (a, b))",
+        "| Some (Rel _ a b) => Some (if back then (b, a) else (a, b))",
+    ),
+    "constraints times negative numbers": ("Refute.v", "if k <? 0 then None else", ""),
+    "a cut rounds down too far": (
+        "Refute.v",
+        "poly_add (poly_const (c / d)) q",
+        "poly_add (poly_const (c / d - 1)) q",
+    ),
+    "a quotient by any number": (
+        "Refute.v",
+        "| Divide a b k => if 0 <? b then",
+        "| Divide a b k => if true then",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.ci(99)
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_fault_in_the_definitions_breaks_a_proof(
+    compiled: Path, tmp_path: Path, fault: str
+) -> None:
+    name, right, wrong = PLANTED[fault]
+    for each in (*compiled.glob("*.v"), *compiled.glob("*.vo")):
+        shutil.copy(each, tmp_path)
+    assert coqc(tmp_path, name).returncode == 0
+    text = (tmp_path / name).read_text()
+    assert right in text
+    (tmp_path / name).write_text(text.replace(right, wrong))
+    done = coqc(tmp_path, name)
+    assert done.returncode != 0
+    assert "Error" in done.stderr
