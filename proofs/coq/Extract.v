@@ -19,5 +19,5 @@ Extraction Language OCaml.
 Extraction "kernel.ml"
   confirm questions library lemmas check check_refutation
   initial_context refute add_formula add_le add_lt add_eq add_division
-  normalize mono_term poly_term term_compare mono_compare combine divide_and_round
+  normalize poly_scale mono_term poly_term term_compare mono_compare combine divide_and_round
   M.add M.empty.

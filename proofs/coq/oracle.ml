@@ -2,9 +2,10 @@
    here costs an answer, never soundness.
 
    The search is that of a small SMT solver, without learning:
-   1. exact rational simplex over the constraints, with products, quotients and remainders as
+   1. define quotients and remainders by numbers, and relate the digits of one number
+   2. exact rational simplex over the constraints, with products, quotients and remainders as
       unknowns; infeasible rows give a Farkas combination
-   2. a model decides what to do next: split an alternative that it violates, add a congruence
+   3. a model decides what to do next: split an alternative that it violates, add a congruence
       (equal operands, equal results) that it violates, cut off or branch on a fraction *)
 
 module Big = Z
@@ -37,142 +38,225 @@ module Monomials = Map.Make (struct
   let compare a b = match mono_compare a b with Eq -> 0 | Lt -> -1 | Gt -> 1
 end)
 
-(* Exact simplex of the form "find x with rows(x) >= lower", after Dutertre and de Moura. *)
+(* Exact simplex of the form "find x with rows(x) >= lower", after Dutertre and de Moura. Rows are
+   constraints, in their order. A child node of the search adds rows to a copy of its parent's
+   solved tableau, so that a few pivots suffice. *)
 
-type outcome =
-  | Conflict of (int * Q.t) list (* rows, each times a number, sum to a negative constant *)
-  | Model of (mono -> Q.t) * ((int * Q.t) list * Z.t) list
-    (* a rational point; and Gomory cuts that it violates: a combination of rows, a divisor *)
+type tableau = {
+  columns : int Monomials.t; (* the number of each monomial that occurs *)
+  basic : int array; (* by tableau row: what it defines *)
+  nonbasic : int array; (* by tableau column *)
+  cells : Q.t array array;
+  unknown_value : Q.t array;
+  row_value : Q.t array;
+  lower : Q.t array; (* by constraint *)
+}
+
+(* Unknown [u] is written as [2*u] and constraint [r] as [2*r + 1]. *)
+let is_unknown x = x land 1 = 0
+let number x = x lsr 1
+
+let empty_tableau =
+  { columns = Monomials.empty; basic = [||]; nonbasic = [||]; cells = [||]; unknown_value = [||];
+    row_value = [||]; lower = [||] }
+
+let value t x = if is_unknown x then t.unknown_value.(number x) else t.row_value.(number x)
+let set_value t x v =
+  if is_unknown x then t.unknown_value.(number x) <- v else t.row_value.(number x) <- v
+
+let rec drop n l = if n = 0 then l else match l with _ :: l -> drop (n - 1) l | [] -> []
+
+(* A copy of the tableau with the constraints of [c] that it does not have yet. *)
+let extended t c =
+  let old_rows = Array.length t.lower in
+  let polys = drop old_rows c.constraints in
+  let old_columns = Monomials.cardinal t.columns in
+  let add (columns, n) (m, _) =
+    if m = [] || Monomials.mem m columns then (columns, n) else (Monomials.add m n columns, n + 1) in
+  let columns, n = List.fold_left (List.fold_left add) (t.columns, old_columns) polys in
+  let fresh = n - old_columns and more = List.length polys in
+  let zeros k = Array.make k Q.zero in
+  let nonbasic = Array.append t.nonbasic (Array.init fresh (fun k -> 2 * (old_columns + k))) in
+  let width = Array.length nonbasic in
+  let old_cells = Array.map (fun row -> Array.append row (zeros fresh)) t.cells in
+  let unknown_value = Array.append t.unknown_value (zeros fresh) in
+  (* Where each unknown is: a column, or the tableau row that defines it. *)
+  let place = Array.make n (`Column 0) in
+  Array.iteri (fun j x -> if is_unknown x then place.(number x) <- `Column j) nonbasic;
+  Array.iteri (fun i x -> if is_unknown x then place.(number x) <- `Row i) t.basic;
+  let row_of p =
+    let row = zeros width in
+    let add_part (m, c) =
+      if m <> [] then begin
+        let c = Q.of_bigint (to_big c) in
+        match place.(Monomials.find m columns) with
+        | `Column j -> row.(j) <- Q.add row.(j) c
+        | `Row i ->
+          Array.iteri (fun j q -> if Q.sign q <> 0 then row.(j) <- Q.add row.(j) (Q.mul c q))
+            old_cells.(i)
+      end in
+    List.iter add_part p;
+    row in
+  let value_of p =
+    List.fold_left (fun sum (m, c) ->
+      if m = [] then sum
+      else
+        let q = unknown_value.(Monomials.find m columns) in
+        Q.add sum (Q.mul (Q.of_bigint (to_big c)) q)) Q.zero p in
+  let lower_of p =
+    match List.assoc_opt [] p with Some c -> Q.neg (Q.of_bigint (to_big c)) | None -> Q.zero in
+  let rows f = Array.of_list (List.map f polys) in
+  { columns; nonbasic; unknown_value;
+    basic = Array.append t.basic (Array.init more (fun k -> (2 * (old_rows + k)) + 1));
+    cells = Array.append old_cells (rows row_of);
+    row_value = Array.append t.row_value (rows value_of);
+    lower = Array.append t.lower (rows lower_of) }
 
 let pivots = ref 0
 let deadline = ref infinity
 
-let is_constant = function [] | [ ([], _) ] -> true | _ -> false
+let violated t x = (not (is_unknown x)) && Q.lt t.row_value.(number x) t.lower.(number x)
 
-let feasible (polys : poly list) : outcome =
-  let columns = ref Monomials.empty and n = ref 0 in
-  let add_column (m, _) =
-    if m <> [] && not (Monomials.mem m !columns) then begin
-      columns := Monomials.add m !n !columns;
-      incr n
-    end in
-  List.iter (List.iter add_column) polys;
-  let n = !n and rows = Array.of_list polys in
-  let m = Array.length rows in
-  let tableau = Array.make_matrix m n Q.zero and lower = Array.make m Q.zero in
-  let impossible = ref None in
-  let fill i p =
-    List.iter (fun (mono, c) ->
-      let c = Q.of_bigint (to_big c) in
-      if mono = [] then lower.(i) <- Q.neg c
-      else tableau.(i).(Monomials.find mono !columns) <- c) p;
-    if is_constant p && Q.sign lower.(i) > 0 then impossible := Some i in
-  Array.iteri fill rows;
-  match !impossible with
-  | Some i -> Conflict [ (i, Q.one) ]
-  | None ->
-    (* Unknowns are numbered 0 to n-1, rows n to n+m-1. [basic.(i)] is the unknown or row that
-       tableau row i defines, [nonbasic.(j)] the one of column j. *)
-    let nonbasic = Array.init n Fun.id and basic = Array.init m (fun i -> n + i) in
-    let value = Array.make (n + m) Q.zero in
-    let violated i = basic.(i) >= n && Q.lt value.(basic.(i)) lower.(basic.(i) - n) in
-    (* Bland's rule (the smallest number first) never cycles. *)
-    let leaving () =
-      let found = ref (-1) in
-      for i = 0 to m - 1 do
-        if violated i && (!found < 0 || basic.(i) < basic.(!found)) then found := i
-      done;
-      !found in
-    let entering i =
-      let found = ref (-1) in
-      for j = 0 to n - 1 do
-        let x = nonbasic.(j) and sign = Q.sign tableau.(i).(j) in
-        let usable = sign > 0 || (sign < 0 && (x < n || Q.gt value.(x) lower.(x - n))) in
-        if usable && (!found < 0 || x < nonbasic.(!found)) then found := j
-      done;
-      !found in
-    let pivot i j =
-      let row = tableau.(i) in
-      let b = basic.(i) and x = nonbasic.(j) in
-      let step = Q.div (Q.sub lower.(b - n) value.(b)) row.(j) in
-      value.(b) <- lower.(b - n);
-      value.(x) <- Q.add value.(x) step;
-      for k = 0 to m - 1 do
-        if k <> i && Q.sign tableau.(k).(j) <> 0 then
-          value.(basic.(k)) <- Q.add value.(basic.(k)) (Q.mul tableau.(k).(j) step)
-      done;
-      (* b = a*x + rest, so x = b/a - rest/a. *)
-      let inverse = Q.inv row.(j) in
-      for c = 0 to n - 1 do
-        if c <> j && Q.sign row.(c) <> 0 then row.(c) <- Q.neg (Q.mul row.(c) inverse)
-      done;
-      row.(j) <- inverse;
-      for k = 0 to m - 1 do
-        let other = tableau.(k) in
-        if k <> i && Q.sign other.(j) <> 0 then begin
-          let factor = other.(j) in
-          for c = 0 to n - 1 do
-            if c <> j && Q.sign row.(c) <> 0 then
-              other.(c) <- Q.add other.(c) (Q.mul factor row.(c))
-          done;
-          other.(j) <- Q.mul factor inverse
-        end
-      done;
-      nonbasic.(j) <- b;
-      basic.(i) <- x in
-    let conflict i =
-      let found = ref [ (basic.(i) - n, Q.one) ] in
-      for j = 0 to n - 1 do
-        let c = tableau.(i).(j) in
-        if Q.sign c <> 0 then found := (nonbasic.(j) - n, Q.neg c) :: !found
-      done;
-      Conflict !found in
-    (* An unknown with a fraction is a sum of rows at their bounds. The fractional parts of its
-       coefficients are a combination of rows whose rounding cuts off this point. *)
-    let cuts () =
-      let found = ref [] in
-      let cut i fraction =
-        let usable = ref true and parts = ref [] in
-        for j = 0 to n - 1 do
-          let c = tableau.(i).(j) in
-          if not (Z.equal (Q.den c) Z.one) then
-            if nonbasic.(j) < n then usable := false
-            else parts := (nonbasic.(j) - n, fraction c) :: !parts
-        done;
-        if !usable && !parts <> [] then begin
-          let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one !parts in
-          found := (List.map (fun (r, q) -> (r, Q.mul q (Q.of_bigint d))) !parts, d) :: !found
-        end in
-      let fraction c = Q.sub c (Q.of_bigint (Z.fdiv (Q.num c) (Q.den c))) in
-      for i = m - 1 downto 0 do
-        if basic.(i) < n && not (Z.equal (Q.den value.(basic.(i))) Z.one) then begin
-          cut i fraction;
-          cut i (fun c -> fraction (Q.neg c))
-        end
-      done;
-      !found in
-    let point mono =
-      if mono = [] then Q.one
-      else
-        match Monomials.find_opt mono !columns with Some j -> value.(j) | None -> Q.zero in
-    let rec run () =
-      let i = leaving () in
-      if i < 0 then Model (point, cuts ())
+(* Bland's rule (the smallest number first) never cycles. *)
+let leaving t =
+  let found = ref (-1) in
+  Array.iteri (fun i x ->
+    if violated t x && (!found < 0 || x < t.basic.(!found)) then found := i) t.basic;
+  !found
+
+let entering t i =
+  let found = ref (-1) in
+  Array.iteri (fun j x ->
+    let sign = Q.sign t.cells.(i).(j) in
+    let at_bound () = Q.leq t.row_value.(number x) t.lower.(number x) in
+    let usable = sign > 0 || (sign < 0 && (is_unknown x || not (at_bound ()))) in
+    if usable && (!found < 0 || x < t.nonbasic.(!found)) then found := j) t.nonbasic;
+  !found
+
+let pivot t i j =
+  let row = t.cells.(i) and b = t.basic.(i) and x = t.nonbasic.(j) in
+  let bound = t.lower.(number b) in
+  let step = Q.div (Q.sub bound (value t b)) row.(j) in
+  set_value t b bound;
+  set_value t x (Q.add (value t x) step);
+  Array.iteri (fun k other ->
+    if k <> i && Q.sign other.(j) <> 0 then
+      let y = t.basic.(k) in
+      set_value t y (Q.add (value t y) (Q.mul other.(j) step))) t.cells;
+  (* b = a*x + rest, so x = b/a - rest/a. *)
+  let inverse = Q.inv row.(j) in
+  Array.iteri (fun c q ->
+    if c <> j && Q.sign q <> 0 then row.(c) <- Q.neg (Q.mul q inverse)) row;
+  row.(j) <- inverse;
+  Array.iteri (fun k other ->
+    if k <> i && Q.sign other.(j) <> 0 then begin
+      let factor = other.(j) in
+      Array.iteri (fun c q ->
+        if c <> j && Q.sign q <> 0 then other.(c) <- Q.add other.(c) (Q.mul factor q)) row;
+      other.(j) <- Q.mul factor inverse
+    end) t.cells;
+  t.nonbasic.(j) <- b;
+  t.basic.(i) <- x
+
+type outcome =
+  | Conflict of (int * Q.t) list (* constraints, each times a number, sum to a negative constant *)
+  | Feasible of tableau
+
+(* Solve the constraints of [c], starting from the tableau of some of them. *)
+let feasible parent c : outcome =
+  let t = extended parent c in
+  let rec run () =
+    let i = leaving t in
+    if i < 0 then Feasible t
+    else begin
+      incr pivots;
+      if !pivots > most_pivots || Sys.time () > !deadline then raise Gave_up;
+      let j = entering t i in
+      if j >= 0 then (pivot t i j; run ())
       else begin
-        incr pivots;
-        if !pivots > most_pivots || Sys.time () > !deadline then raise Gave_up;
-        let j = entering i in
-        if j < 0 then conflict i else (pivot i j; run ())
-      end in
-    run ()
+        let parts = ref [ (number t.basic.(i), Q.one) ] in
+        Array.iteri (fun j x ->
+          let q = t.cells.(i).(j) in
+          if Q.sign q <> 0 then parts := (number x, Q.neg q) :: !parts) t.nonbasic;
+        Conflict !parts
+      end
+    end in
+  run ()
+
+(* The largest value of a polynomial among the fractions that satisfy all rows, if there is one:
+   primal simplex on a copy, where the objective is one more row without a bound. *)
+let maximum t0 p =
+  let c = { constraints = List.init (Array.length t0.lower) (fun _ -> []) @ [ p ]; alternatives = [] } in
+  let t = extended t0 c in
+  let goal = Array.length t.basic - 1 in
+  let constant = Q.neg t.lower.(Array.length t.lower - 1) in
+  let rec run () =
+    incr pivots;
+    if !pivots > most_pivots || Sys.time () > !deadline then raise Gave_up;
+    let column = ref (-1) in
+    Array.iteri (fun j x ->
+      let sign = Q.sign t.cells.(goal).(j) in
+      if (sign > 0 || (sign < 0 && is_unknown x)) && (!column < 0 || x < t.nonbasic.(!column))
+      then column := j) t.nonbasic;
+    if !column < 0 then Some (Q.add constant t.row_value.(number t.basic.(goal)))
+    else begin
+      let j = !column in
+      let sign = Q.of_int (Q.sign t.cells.(goal).(j)) in
+      (* The first row that reaches its bound when the column moves that way. *)
+      let row = ref (-1) and least = ref Q.inf in
+      Array.iteri (fun i x ->
+        let slope = Q.mul sign t.cells.(i).(j) in
+        if i <> goal && (not (is_unknown x)) && Q.sign slope < 0 then begin
+          let room = Q.div (Q.sub t.row_value.(number x) t.lower.(number x)) (Q.neg slope) in
+          let order = Q.compare room !least in
+          if order < 0 || (order = 0 && x < t.basic.(!row)) then (row := i; least := room)
+        end) t.basic;
+      if !row < 0 then None else (pivot t !row j; run ())
+    end in
+  run ()
+
+let point t mono =
+  if mono = [] then Q.one
+  else
+    match Monomials.find_opt mono t.columns with
+    | Some u -> t.unknown_value.(u)
+    | None -> Q.zero
+
+let is_integer q = Z.equal (Q.den q) Z.one
+
+(* An unknown with a fraction is a sum of rows at their bounds. The fractional parts of its
+   coefficients are a combination of rows whose rounding cuts off this point (Gomory). *)
+let gomory_cut t =
+  let fraction q = Q.sub q (Q.of_bigint (Z.fdiv (Q.num q) (Q.den q))) in
+  let cut row part =
+    let usable = ref true and parts = ref [] in
+    Array.iteri (fun j x ->
+      if not (is_integer row.(j)) then
+        if is_unknown x then usable := false else parts := (number x, part row.(j)) :: !parts)
+      t.nonbasic;
+    if not !usable || !parts = [] then None
+    else
+      let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one !parts in
+      Some (List.map (fun (r, q) -> (r, Q.mul q (Q.of_bigint d))) !parts, d) in
+  let rec first i =
+    if i >= Array.length t.basic then None
+    else
+      let x = t.basic.(i) in
+      if is_unknown x && not (is_integer (value t x)) then
+        match cut t.cells.(i) (fun q -> fraction (Q.neg q)) with
+        | Some found -> Some found
+        | None ->
+          match cut t.cells.(i) fraction with Some found -> Some found | None -> first (i + 1)
+      else first (i + 1) in
+  first 0
 
 let farkas parts =
   let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one parts in
   List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num (Q.mul q (Q.of_bigint d))))) parts
 
-let conflicts c = match feasible c.constraints with Conflict _ -> true | Model _ -> false
-let linear c =
-  match feasible c.constraints with Conflict l -> Farkas (farkas l) | Model _ -> raise Gave_up
+let conflicts t c = match feasible t c with Conflict _ -> true | Feasible _ -> false
+let linear t c =
+  match feasible t c with Conflict l -> Farkas (farkas l) | Feasible _ -> raise Gave_up
 
 (* Formulas at a model *)
 
@@ -223,85 +307,151 @@ type counts = {
 let counts = { splits = 0; branches = 0; cuts = 0; congruences = 0; divisions = 0 }
 let nodes = ref 0
 
-let violated_congruence pairs c model =
+let violated_congruence pairs t c =
+  let model = point t in
   let same (x, y) = Q.equal (term_value model x) (term_value model y) in
-  let equal (x, y) = conflicts (add_lt x y c) && conflicts (add_lt y x c) in
+  let equal (x, y) = conflicts t (add_lt x y c) && conflicts t (add_lt y x c) in
   List.find_opt (fun p ->
     same p.left && same p.right && (not (same p.whole)) && equal p.left && equal p.right) pairs
 
-let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth c : refutation =
+let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth parent c : refutation =
   incr nodes;
   if depth <= 0 || !nodes > most_nodes then raise Gave_up;
-  match feasible c.constraints with
+  match feasible parent c with
   | Conflict l -> Farkas (farkas l)
-  | Model (model, gomory) ->
+  | Feasible t ->
+    let model = point t in
     let unsettled =
       List.filter (fun (i, _, _) -> not (List.mem i settled))
         (List.mapi (fun i (f, g) -> (i, f, g)) c.alternatives) in
     let split (i, f, g) =
-      let side h = solve pairs ~settled:(i :: settled) (depth - 1) (add_formula true h c) in
+      let side h = solve pairs ~settled:(i :: settled) (depth - 1) t (add_formula true h c) in
       let left = side f in
       let right = side g in
       counts.splits <- counts.splits + 1;
       Split (nat_of_int i, left, right) in
-    (* An alternative with an impossible side does not double the work: split it first. *)
+    (* Only alternatives that the model violates have to be split. One with an impossible side
+       does not double the work: it comes first. *)
+    let violated = List.filter (fun (_, f, g) -> not (truth model f || truth model g)) unsettled in
     let one_sided (_, f, g) =
-      conflicts (add_formula true f c) || conflicts (add_formula true g c) in
-    match List.find_opt one_sided unsettled with
+      conflicts t (add_formula true f c) || conflicts t (add_formula true g c) in
+    match List.find_opt one_sided violated with
     | Some alternative -> split alternative
     | None ->
-    match violated_congruence pairs c model with
+    match violated_congruence pairs t c with
     | Some p ->
       let (a, a'), (b, b') = (p.left, p.right) in
-      let less x y = linear (add_lt x y c) in
+      let less x y = linear t (add_lt x y c) in
       let equal = add_eq (Op (p.operator, a, b)) (Op (p.operator, a', b')) c in
-      let rest = solve pairs ~cuts ~settled (depth - 1) equal in
+      let rest = solve pairs ~cuts ~settled (depth - 1) t equal in
       counts.congruences <- counts.congruences + 1;
       Congruence (p.operator, a, a', b, b', less a a', less a' a, less b b', less b' b, rest)
     | None ->
-    match List.find_opt (fun (_, f, g) -> not (truth model f || truth model g)) unsettled with
-    | Some alternative -> split alternative
-    | None ->
-      let fraction (m, _) = not (Z.equal (Q.den (model m)) Z.one) in
-      match List.find_map (List.find_opt fraction) c.constraints, gomory with
-      | _, (parts, d) :: _ when cuts > 0 ->
-        let parts = List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num q))) parts in
-        (match Option.bind (combine parts c.constraints) (divide_and_round (of_big d)) with
-         | Some cut ->
-           let rest = solve pairs ~cuts:(cuts - 1) ~settled depth (add_constraint cut c) in
-           counts.cuts <- counts.cuts + 1;
-           Cut (parts, of_big d, rest)
-         | None -> raise Gave_up)
-      | Some (m, _), _ ->
-        let q = model m in
-        let above = Z.succ (Z.fdiv (Q.num q) (Q.den q)) in
-        let t = Op (OSub, mono_term m, Num (of_big above)) in
-        let right = solve pairs ~settled (depth - 1) (add_le (Num Z0) t c) in
-        let left = solve pairs ~settled (depth - 1) (add_lt t (Num Z0) c) in
-        counts.branches <- counts.branches + 1;
-        Branch (t, right, left)
-      | None, _ -> (match unsettled with first :: _ -> split first | [] -> raise Gave_up)
+    match violated with
+    | alternative :: _ -> split alternative
+    | [] ->
+      let has_fraction (m, _) = not (is_integer (model m)) in
+      match List.find_map (List.find_opt has_fraction) c.constraints with
+      | None -> (match unsettled with first :: _ -> split first | [] -> raise Gave_up)
+      | Some (m, _) ->
+        match if cuts > 0 then gomory_cut t else None with
+        | Some (parts, d) ->
+          let parts = List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num q))) parts in
+          (match Option.bind (combine parts c.constraints) (divide_and_round (of_big d)) with
+           | Some cut ->
+             let rest = solve pairs ~cuts:(cuts - 1) ~settled depth t (add_constraint cut c) in
+             counts.cuts <- counts.cuts + 1;
+             Cut (parts, of_big d, rest)
+           | None -> raise Gave_up)
+        | None ->
+          let q = model m in
+          let above = Z.succ (Z.fdiv (Q.num q) (Q.den q)) in
+          let bound = Op (OSub, mono_term m, Num (of_big above)) in
+          let right = solve pairs ~settled (depth - 1) t (add_le (Num Z0) bound c) in
+          let left = solve pairs ~settled (depth - 1) t (add_lt bound (Num Z0) c) in
+          counts.branches <- counts.branches + 1;
+          Branch (bound, right, left)
 
-(* Definitions of quotients by numbers are added before the search, inner terms first. *)
-type preparation = Define_division of term * z | Not_below of term
+(* What is derived before the search: definitions of quotients and remainders by numbers, and how
+   the digits of one number lie to each other. Without it, branches would have to find out that
+   [x%64/16] and [x/16] differ by a multiple of 4. *)
+
+type preparation =
+  | Define_division of term * z
+  | Bound of term (* the integers between which the fractions lie *)
+  | Not_below of term (* [0 <= t], where [t <= -1] is impossible even for fractions *)
+
+let ( *: ) k t = Op (OMul, Num (of_big k), t)
+let minus a b = Op (OSub, a, b)
+let quotient a b = Op (ODiv, a, Num (of_big b))
+let divides a b = Z.sign (Z.rem b a) = 0
+
+(* [x/4%8] is a digit of [x]: the root, from 4 to 32. Without an end it is a quotient. *)
+let rec digit t =
+  match t with
+  | Op (OMod, a, Num (Zpos _ as m)) ->
+    let root, from, until = digit a in
+    let ends = Z.mul from (to_big m) in
+    (match until with
+     | Some h when not (divides ends h) -> (t, Z.one, None)
+     | _ -> (root, from, Some ends))
+  | Op (ODiv, a, Num (Zpos _ as b)) ->
+    let root, from, until = digit a in
+    let starts = Z.mul from (to_big b) in
+    (match until with
+     | Some h when not (divides starts h) -> (t, Z.one, None)
+     | _ -> (root, starts, until))
+  | _ -> (t, Z.one, None)
 
 let preparations terms =
   let divided = function
-    | Op ((ODiv | OMod), a, Num (Zpos _ as b)) -> Some (a, b)
+    | Op ((ODiv | OMod), a, Num (Zpos _ as b)) -> Some (a, to_big b)
     | _ -> None in
   let rec size = function Op (_, a, b) -> 1 + size a + size b | _ -> 1 in
-  let pairs = List.sort_uniq compare (List.filter_map divided terms) in
-  let pairs = List.stable_sort (fun (a, _) (a', _) -> compare (size a) (size a')) pairs in
+  let divisions =
+    List.stable_sort (fun (a, _) (a', _) -> compare (size a) (size a'))
+      (List.sort_uniq compare (List.filter_map divided terms)) in
+  (* Where digits of each root begin or end. *)
+  let places root =
+    let of_division (a, b) =
+      let other, from, until = digit a in
+      if other <> root then [] else Z.mul from b :: from :: Option.to_list until in
+    List.filter (fun z -> Z.gt z Z.one)
+      (List.sort_uniq Z.compare (List.concat_map of_division divisions)) in
+  let defined = Hashtbl.create 17 in
+  let define a b =
+    if Hashtbl.mem defined (a, b) then []
+    else (Hashtbl.add defined (a, b) (); [ Define_division (a, of_big b); Bound (quotient a b) ]) in
+  let rec chain root = function
+    | b :: (b' :: _ as rest) when divides b b' ->
+      let ratio = Z.div b' b in
+      let digit = minus (quotient root b) (ratio *: quotient root b') in
+      Not_below digit :: Not_below (minus (Num (of_big (Z.pred ratio))) digit) :: chain root rest
+    | _ :: rest -> chain root rest
+    | [] -> [] in
+  let roots = Hashtbl.create 17 in
   let prepare (a, b) =
-    let quotient = Op (ODiv, a, Num b) in
-    let above =
-      match a with
-      | Op (OMod, _, Num m) ->
-        let most = Z.div (Z.pred (to_big m)) (to_big b) in
-        [ Not_below (Op (OSub, Num (of_big most), quotient)) ]
+    let root, from, until = digit a in
+    let ends = Z.mul from b in
+    let of_root =
+      if Hashtbl.mem roots root then []
+      else begin
+        Hashtbl.add roots root ();
+        List.concat_map (define root) (places root) @ chain root (places root)
+      end in
+    let own = define a b in
+    let linked =
+      (* The quotient by [b] of a digit up to [h]: the root's quotient without its part above. *)
+      match until with
+      | Some h when divides ends h ->
+        let t = minus (quotient root ends) ((Z.div h ends) *: quotient root h) in
+        [ Not_below (minus (quotient a b) t); Not_below (minus t (quotient a b)) ]
+      | None when a <> root ->
+        let t = quotient root ends in
+        [ Not_below (minus (quotient a b) t); Not_below (minus t (quotient a b)) ]
       | _ -> [] in
-    Define_division (a, b) :: Not_below quotient :: above in
-  List.concat_map prepare pairs
+    of_root @ own @ linked in
+  List.concat_map prepare divisions
 
 let find ((premises, goal) as q : question) : refutation =
   pivots := 0;
@@ -314,20 +464,34 @@ let find ((premises, goal) as q : question) : refutation =
       (match a, b with Num _, _ | _, Num _ -> false | _ -> true)
     | _ -> false in
   let pairs = pairs_of (List.filter opaque terms) in
-  let rec prepared c = function
-    | [] -> solve pairs most_depth c
+  let rec prepared t c = function
+    | [] -> solve pairs most_depth t c
     | Define_division (a, b) :: rest ->
-      let k = prepared (add_division a b c) rest in
+      let defined = add_division a b c in
+      let k =
+        match feasible t defined with
+        | Conflict l -> Farkas (farkas l)
+        | Feasible t -> prepared t defined rest in
       counts.divisions <- counts.divisions + 1;
       Divide (a, b, k)
-    | Not_below t :: rest ->
-      (* Where [t < 0] is impossible even for fractions, add [0 <= t]: it saves branches. *)
-      (match feasible (add_lt t (Num Z0) c).constraints with
-       | Conflict l ->
-         let k = prepared (add_le (Num Z0) t c) rest in
-         counts.branches <- counts.branches + 1;
-         Branch (t, k, Farkas (farkas l))
-       | Model _ -> prepared c rest) in
+    | Bound a :: rest ->
+      let highest p =
+        Option.map (fun q -> Z.fdiv (Q.num q) (Q.den q)) (maximum t p) in
+      let p = normalize a in
+      let high = highest p and low = highest (poly_scale (of_big Z.minus_one) p) in
+      let upper z = Not_below (minus (Num (of_big z)) a) in
+      let lower z = Not_below (minus a (Num (of_big (Z.neg z)))) in
+      let list f z = Option.to_list (Option.map f z) in
+      prepared t c (list lower low @ list upper high @ rest)
+    | Not_below a :: rest ->
+      match feasible t (add_lt a (Num Z0) c) with
+      | Conflict l ->
+        let k = prepared t (add_le (Num Z0) a c) rest in
+        counts.branches <- counts.branches + 1;
+        Branch (a, k, Farkas (farkas l))
+      | Feasible _ -> prepared t c rest in
   let start = initial_context q in
   (* Many questions are contradictions without any division. *)
-  if conflicts start then solve pairs most_depth start else prepared start (preparations terms)
+  match feasible empty_tableau start with
+  | Conflict l -> Farkas (farkas l)
+  | Feasible t -> prepared t start (preparations terms)
