@@ -20,7 +20,8 @@ exception Gave_up
 let most_pivots = 1_000_000
 let most_nodes = 20_000
 let most_depth = 150
-let most_cuts = 12 (* in a row, before it branches: cuts may converge slowly *)
+let most_cuts = 12 (* rounds in a row, before it branches: cuts may converge slowly *)
+let cuts_at_once = 8
 let seconds = ref 60.0
 
 (* Numbers of Coq <-> numbers of OCaml *)
@@ -226,7 +227,7 @@ let is_integer q = Z.equal (Q.den q) Z.one
 
 (* An unknown with a fraction is a sum of rows at their bounds. The fractional parts of its
    coefficients are a combination of rows whose rounding cuts off this point (Gomory). *)
-let gomory_cut t =
+let gomory_cuts t =
   let fraction q = Q.sub q (Q.of_bigint (Z.fdiv (Q.num q) (Q.den q))) in
   let cut row part =
     let usable = ref true and parts = ref [] in
@@ -234,21 +235,17 @@ let gomory_cut t =
       if not (is_integer row.(j)) then
         if is_unknown x then usable := false else parts := (number x, part row.(j)) :: !parts)
       t.nonbasic;
-    if not !usable || !parts = [] then None
+    if not !usable || !parts = [] then []
     else
       let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one !parts in
-      Some (List.map (fun (r, q) -> (r, Q.mul q (Q.of_bigint d))) !parts, d) in
-  let rec first i =
-    if i >= Array.length t.basic then None
-    else
-      let x = t.basic.(i) in
-      if is_unknown x && not (is_integer (value t x)) then
-        match cut t.cells.(i) (fun q -> fraction (Q.neg q)) with
-        | Some found -> Some found
-        | None ->
-          match cut t.cells.(i) fraction with Some found -> Some found | None -> first (i + 1)
-      else first (i + 1) in
-  first 0
+      [ (List.map (fun (r, q) -> (r, Q.mul q (Q.of_bigint d))) !parts, d) ] in
+  let of_row i x =
+    if is_unknown x && not (is_integer (value t x)) then
+      cut t.cells.(i) (fun q -> fraction (Q.neg q)) @ cut t.cells.(i) fraction
+    else [] in
+  List.concat (List.mapi of_row (Array.to_list t.basic))
+
+let rec take n l = match l with x :: l when n > 0 -> x :: take (n - 1) l | _ -> []
 
 let farkas parts =
   let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one parts in
@@ -354,16 +351,27 @@ let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth parent c : refutat
       match List.find_map (List.find_opt has_fraction) c.constraints with
       | None -> (match unsettled with first :: _ -> split first | [] -> raise Gave_up)
       | Some (m, _) ->
-        match if cuts > 0 then gomory_cut t else None with
-        | Some (parts, d) ->
-          let parts = List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num q))) parts in
-          (match Option.bind (combine parts c.constraints) (divide_and_round (of_big d)) with
-           | Some cut ->
-             let rest = solve pairs ~cuts:(cuts - 1) ~settled depth t (add_constraint cut c) in
-             counts.cuts <- counts.cuts + 1;
-             Cut (parts, of_big d, rest)
-           | None -> raise Gave_up)
+        match List.find_opt one_sided unsettled with
+        | Some alternative -> split alternative
         | None ->
+        match if cuts > 0 then take cuts_at_once (gomory_cuts t) else [] with
+        | _ :: _ as found ->
+          let rec apply c = function
+            | [] -> solve pairs ~cuts:(cuts - 1) ~settled depth t c
+            | (parts, d) :: rest ->
+              let parts = List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num q))) parts in
+              match Option.bind (combine parts c.constraints) (divide_and_round (of_big d)) with
+              | Some cut ->
+                let k = apply (add_constraint cut c) rest in
+                counts.cuts <- counts.cuts + 1;
+                Cut (parts, of_big d, k)
+              | None -> apply c rest in
+          apply c found
+        | [] ->
+        (* Branches on an unknown without bounds may never end, so alternatives come first. *)
+        match unsettled with
+        | alternative :: _ -> split alternative
+        | [] ->
           let q = model m in
           let above = Z.succ (Z.fdiv (Q.num q) (Q.den q)) in
           let bound = Op (OSub, mono_term m, Num (of_big above)) in
@@ -403,7 +411,7 @@ let rec digit t =
      | _ -> (root, starts, until))
   | _ -> (t, Z.one, None)
 
-let preparations terms =
+let preparations ~compare_all terms =
   let divided = function
     | Op ((ODiv | OMod), a, Num (Zpos _ as b)) -> Some (a, to_big b)
     | _ -> None in
@@ -451,7 +459,17 @@ let preparations terms =
         [ Not_below (minus (quotient a b) t); Not_below (minus t (quotient a b)) ]
       | _ -> [] in
     of_root @ own @ linked in
-  List.concat_map prepare divisions
+  let prepared = List.concat_map prepare divisions in
+  (* Quotients of two numbers that are close are equal or neighbours. *)
+  let rec pairs = function
+    | q :: rest ->
+      List.concat_map (fun q' ->
+        let t = minus q q' in
+        [ Not_below t; Not_below (minus (Num Z0) t); Not_below (minus t (Num (of_big Z.minus_one)));
+          Not_below (minus (Num (of_big Z.one)) t) ]) rest @ pairs rest
+    | [] -> [] in
+  let quotients = List.map (fun (a, b) -> quotient a b) divisions in
+  if compare_all then prepared @ pairs (take 16 quotients) else prepared
 
 let find ((premises, goal) as q : question) : refutation =
   pivots := 0;
@@ -494,4 +512,9 @@ let find ((premises, goal) as q : question) : refutation =
   (* Many questions are contradictions without any division. *)
   match feasible empty_tableau start with
   | Conflict l -> Farkas (farkas l)
-  | Feasible t -> prepared t start (preparations terms)
+  | Feasible t ->
+    (* The second attempt is dearer, and has facts that few questions need. *)
+    try prepared t start (preparations ~compare_all:false terms)
+    with Gave_up when Sys.time () < !deadline ->
+      nodes := 0;
+      prepared t start (preparations ~compare_all:true terms)
