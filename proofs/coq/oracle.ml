@@ -513,7 +513,7 @@ let find ((premises, goal) as q : question) : refutation =
   match feasible empty_tableau start with
   | Conflict l -> Farkas (farkas l)
   | Feasible t ->
-    (* The second attempt is dearer, and has facts that few questions need. *)
+    (* The second attempt costs more: it has facts that few questions need. *)
     try prepared t start (preparations ~compare_all:false terms)
     with Gave_up when Sys.time () < !deadline ->
       nodes := 0;

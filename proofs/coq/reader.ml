@@ -236,7 +236,8 @@ let theorem tables = function
     (name, th, facts)
   | _ -> bad "a theorem has a name, variables, hypotheses, goals and definitions"
 
-(* Steps. Nothing below has to be trusted: a proof that is misread is another proof. *)
+(* Steps. This section need not be trusted: a proof that is misread is another proof, which is
+   checked like any other. *)
 
 let move tables = function
   | Word w when w <> "" && w.[0] = '-' ->

@@ -56,6 +56,13 @@ def test_committed_certificates_are_confirmed(family: str) -> None:
     assert done.stdout.count("CONFIRMED ") == len(files)
 
 
+def test_the_text_to_read_is_where_the_pages_say() -> None:
+    lines = (COMMITTED / "coq" / "Syntax.v").read_text().splitlines()
+    assert lines[83] == "(** * Questions"
+    assert "`Syntax.v` lines 1 to 82" in (COMMITTED / "README.md").read_text()
+    assert "Its first 82 lines" in (COMMITTED / "coq" / "README.md").read_text()
+
+
 def test_lemmas_are_those_of_coq() -> None:
     text = (COMMITTED / "lemmas.json").read_text()
     done = run_checker("--lemmas", "-", text=text)
