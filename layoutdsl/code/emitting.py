@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from layoutdsl.code.digits import by_digits, equality
+from layoutdsl.code.digits import equality
 from layoutdsl.language.meaning.model import Layout
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
 
     Every function is read back from its text, and it is shown to do what its layouts mean. One of
     which that is not shown is written anew, of leaves in which no axis ends: there is less to show.
+    If that fails, it is planned from the layout as it is written.
     """
     from layoutdsl.code.loops.chains import Ends
     from layoutdsl.code.loops.moves import NoCode
@@ -30,12 +31,14 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
     moves: list[Moved] = []
     for each in program.moves:
         found, shown = read_back(each), each
+        for spelled in (True, False):
+            if isinstance(found, NotValidated) and (spelled or each.planned != each.move):
+                other = moved(each.name, each.move, each.width, Ends.NONE, spelled=spelled)
+                again = found if isinstance(other, NoCode) else read_back(other)
+                if not isinstance(other, NoCode) and not isinstance(again, NotValidated):
+                    found, shown = again, other
         if isinstance(found, NotValidated):
-            other = moved(each.name, each.move, each.width, Ends.NONE)
-            again = found if isinstance(other, NoCode) else read_back(other)
-            if isinstance(other, NoCode) or isinstance(again, NotValidated):
-                return NoCode(f"`{each.name}` was not validated: {found.reason}")
-            found, shown = again, other
+            return NoCode(f"`{each.name}` was not validated: {found.reason}")
         seals.append(found.seal)
         moves.append(shown)
     seal = sha256("\n".join(seals).encode()).hexdigest()
@@ -52,17 +55,15 @@ def read_back(each: Moved) -> Validated | NotValidated:
     from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
 
     text, name, width = each.text, each.name, each.width
-    source, target = each.move.source, each.move.target
+    written = (each.move.source, each.move.target)
+    sides = [each.planned.source, each.planned.target]
     proofs = list[str]()
-    sides = list[Layout | None]()
-    for side in (source, target):
-        spelled = None if side is None else by_digits(side)
-        if side is not None and spelled is not None and spelled != side:
-            proof = equality(side, spelled)
+    for side, planned in zip(written, sides, strict=True):
+        if side is not None and planned is not None and planned != side:
+            proof = equality(side, planned)
             if proof is None:
                 return NotValidated(f"`{side.name}` was not proved to be its own digits")
             proofs.append(proof)
-        sides.append(spelled)
     match sides:
         case [None, Layout() as target]:
             found = validate_c(text, name, target, "pack", width)

@@ -42,6 +42,7 @@ class Moved:
     Attributes:
         name: of the function that moves everything.
         move: what is moved.
+        planned: the move by which it is planned: `move`, or its layouts by their digits.
         width: bytes of an element.
         text: the functions.
         calls: the kernels that they call.
@@ -49,6 +50,7 @@ class Moved:
 
     name: str
     move: Move
+    planned: Move
     width: int
     text: str
     calls: frozenset[Call]
@@ -190,7 +192,13 @@ def conversion_c(name: str, move: Move, width: int, rank: int = 0) -> EmittedPro
 
 
 def moved(
-    name: str, move: Move, width: int, ends: Ends = Ends.ANY, rank: int = 0
+    name: str,
+    move: Move,
+    width: int,
+    ends: Ends = Ends.ANY,
+    rank: int = 0,
+    *,
+    spelled: bool = True,
 ) -> Moved | NoCode:
     """Return the functions of a move, or why there are none.
 
@@ -200,17 +208,19 @@ def moved(
         width: bytes of an element.
         ends: which leaves its tree may have.
         rank: of its tree, as in `generate_c`.
+        spelled: whether it is planned by the digits of its layouts, however they are written.
     """
-    spelled = Move(*(side and by_digits(side) for side in (move.source, move.target)))
-    node = tree_of(spelled, width, ends, rank)
+    sides = (move.source, move.target)
+    planned = Move(*(side and by_digits(side) for side in sides)) if spelled else move
+    node = tree_of(planned, width, ends, rank)
     if isinstance(node, Unplanned):
         return NoCode(node.reason)
-    words = Spelling(spelled.layouts[-1])
+    words = Spelling(planned.layouts[-1])
     try:
-        lines, calls = functions(name, node, spelled.sizes[1], width, words)
+        lines, calls = functions(name, node, planned.sizes[1], width, words)
     except OverflowError as error:
         return NoCode(str(error))
-    return Moved(name, move, width, "\n".join([*lines, *_whole(name, move.verb)]), calls)
+    return Moved(name, move, planned, width, "\n".join([*lines, *_whole(name, move.verb)]), calls)
 
 
 def _comment(source: str) -> list[str]:
