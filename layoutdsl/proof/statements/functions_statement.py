@@ -182,7 +182,8 @@ def _index(ground: Ground, inverse: Inverse, type_: IntegerType) -> Iterator[tup
         theorem = Theorem(
             f"index.{number}", variables, tuple(hypotheses), goals, tuple(definitions)
         )
-        yield ground, Stated(theorem, spoken, radices)
+        if goals:  # without axes nothing is worked out after the last guard
+            yield ground, Stated(theorem, spoken, radices)
         hypotheses += [words.condition(each) for each in guards]
 
 
