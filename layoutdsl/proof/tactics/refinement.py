@@ -255,8 +255,9 @@ def refine(
     """Cut every index, tuple and extent where the expressions cut it."""
     plain = [arithmetic_of(each, vocabulary.axes) or each for each in exprs]
     wholes, extents = _places(plain)
-    for name in _divisors(plain):  # an extent that indices are divided by is not cut itself
-        extents.pop(Extent(name), None)
+    divisors = _divisors(plain)  # what indices are divided by is not cut itself
+    for each in [each for each in extents if any(same(each, other) for other in divisors)]:
+        del extents[each]
     for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("i.")):
         wholes.setdefault(Index(name[2:]), [])
     for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("n.")):
@@ -279,7 +280,10 @@ def refine(
         cutter.extent(extent, extents.get(extent, []), divisible.get(extent))
     cutter.equal(equal)
     spelling = Extents(range_)
+    variables = {*arithmetic.builder.theorem.variables}
     for whole, places in wholes.items():
+        if not {index_name(name) for name in indices(whole)} <= variables:
+            continue  # the theorem speaks of no index: of a size, for example
         alike = [spelling.written(spelling.spelled(each)) for each in places]
         Cutter(arithmetic, vocabulary).whole(whole, alike)
 
@@ -327,15 +331,12 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
     return ordered, extents
 
 
-def _divisors(exprs: Iterable[Expr]) -> set[str]:
-    """The extents that an index is divided by."""
+def _divisors(exprs: Iterable[Expr]) -> set[Expr]:
+    """What an index is divided by, and the extents in it."""
     cuts = (each for expr in exprs for each in walk(expr) if isinstance(each, FloorDiv | Mod))
-    return {
-        found.name
-        for each in cuts
-        if indices(each.left)
-        for found in walk(each.right)
-        if isinstance(found, Extent)
+    divisors = {each.right for each in cuts if indices(each.left)}
+    return divisors | {
+        found for each in divisors for found in walk(each) if isinstance(found, Extent)
     }
 
 
