@@ -186,14 +186,14 @@
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.3
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.16
+; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.9
 (push 1)
 (assert (not (<= 0 0)))
+(check-sat)
+(pop 1)
+; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: room f.10
+(push 1)
+(assert (not (< 0 4)))
 (check-sat)
 (pop 1)
 ; prove MaceWidthMajorPublished inverts MaceWidthMajor where W == 1: held f.3
