@@ -74,7 +74,9 @@ def test_every_example_stands_alone() -> None:
 
 
 SHAPES = """
-const [shapes, listed] = process.argv.slice(1);
+import { readFileSync } from "node:fs";
+const [shapes] = process.argv.slice(1);
+const listed = readFileSync(0, "utf8");
 const { proposed, usualParameters } = await import(shapes);
 const named = (each) => each.name + (each.parameters.length ? `<${usualParameters(each)}>` : "");
 console.log(JSON.stringify(JSON.parse(listed).map((each) => [named(each), proposed(each)])));
@@ -88,9 +90,9 @@ def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed(shell:
         pytest.skip("node is not installed")
     listed = json.loads(shell("list", "--json").out)
     subjects = json.dumps([*listed["layouts"], *listed["records"]])
-    command = [node, "--input-type=module", "-e", SHAPES, str(PAGE / "shapes.mjs"), subjects]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    tried = json.loads(found)
+    command = [node, "--input-type=module", "-e", SHAPES, str(PAGE / "shapes.mjs")]
+    done = subprocess.run(command, input=subjects, capture_output=True, text=True, check=True)
+    tried = json.loads(done.stdout)
     assert len(tried) > 150
     for name, shapes in tried:
         asked = (["show", name, "--shape", each, "--as", "svg"] for each in shapes)

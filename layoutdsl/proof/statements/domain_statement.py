@@ -108,7 +108,7 @@ def _theorem(
         f"domain.{name}",
         (*ground.variables, *variables),
         (*ground.hypotheses, *hypotheses),
-        goals,
+        goals or hypotheses[-1:],  # without gaps and rows there is nothing to say of a slot
         (*ground.definitions, *statement.box(ground), *definitions),
     )
 

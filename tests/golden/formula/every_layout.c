@@ -362,6 +362,170 @@ N*H  C*((W - 1)/4 + 1)  4
 (0*((W - 1)/4 + 1) + w/4)*4 + w%4
 1*((W - 1)/4 + 1)*4
 1  (W - 1)/4 + 1  4
+// MaceWeightHeight
+(o/4*(H*W*I) + ((h*W + w)*I + i))*4 + o%4
+((O - 1)/4 + 1)*(H*W*I)*4
+(O - 1)/4 + 1  H*W*I  4
+// MaceWeightWidth
+(o*(H*W*((I - 1)/4 + 1)) + ((h*W + w)*((I - 1)/4 + 1) + i/4))*4 + i%4
+O*(H*W*((I - 1)/4 + 1))*4
+O  H*W*((I - 1)/4 + 1)  4
+// MaceFilterBuffer
+((((h*W + w)*((O - 1)/4 + 1) + o/4)*((I - 1)/4 + 1) + i/4)*4 + i%4)*4 + o%4
+H*W*((O - 1)/4 + 1)*((I - 1)/4 + 1)*4*4
+H  W  (O - 1)/4 + 1  (I - 1)/4 + 1  4  4
+// MaceDepthwiseBuffer
+(((m*((I - 1)/4 + 1) + i/4)*H + h)*W + w)*4 + i%4
+M*((I - 1)/4 + 1)*H*W*4
+M  (I - 1)/4 + 1  H  W  4
+// MaceNCHW32
+(((n*C + c)*H + h)*((W - 1)/32 + 1) + w/32)*32 + w%32
+N*C*H*((W - 1)/32 + 1)*32
+N  C  H  (W - 1)/32 + 1  32
+// MaceD32
+(((n*H + h)*((C - 1)/32 + 1) + c/32)*W + w)*32 + c%32
+N*H*((C - 1)/32 + 1)*W*32
+N  H  (C - 1)/32 + 1  W  32
+// MnnChannels
+(((c/p*N + n)*H + h)*W + w)*p + c%p
+((C - 1)/p + 1)*N*H*W*p
+(C - 1)/p + 1  N  H  W  p
+// MnnNC4HW4
+(((c/4*N + n)*H + h)*W + w)*4 + c%4
+((C - 1)/4 + 1)*N*H*W*4
+(C - 1)/4 + 1  N  H  W  4
+// MnnNC8HW8
+(((c/8*N + n)*H + h)*W + w)*8 + c%8
+((C - 1)/8 + 1)*N*H*W*8
+(C - 1)/8 + 1  N  H  W  8
+// MnnNC16HW16
+(((c/16*N + n)*H + h)*W + w)*16 + c%16
+((C - 1)/16 + 1)*N*H*W*16
+(C - 1)/16 + 1  N  H  W  16
+// MnnMatrixA
+((e/ep*((L - 1)/lp + 1) + l/lp)*ep + e%ep)*lp + l%lp
+((E - 1)/ep + 1)*((L - 1)/lp + 1)*ep*lp
+(E - 1)/ep + 1  (L - 1)/lp + 1  ep  lp
+// MnnMatrixB
+(h/hp*L + l)*hp + h%hp
+((H - 1)/hp + 1)*L*hp
+(H - 1)/hp + 1  L  hp
+// MnnConvWeights
+(((o/hp*H + h)*W + w)*I + i)*hp + o%hp
+((O - 1)/hp + 1)*H*W*I*hp
+(O - 1)/hp + 1  H  W  I  hp
+// MnnConvWeights4
+(((o/4*H + h)*W + w)*I + i)*4 + o%4
+((O - 1)/4 + 1)*H*W*I*4
+(O - 1)/4 + 1  H  W  I  4
+// MnnInt8Blocks
+(((((o/u*((I - 1)/g + 1) + i/g)*H + h)*W + w)*((g - 1)/s + 1) + i%g/s)*u + o%u)*s + i%g%s
+((O - 1)/u + 1)*((I - 1)/g + 1)*H*W*((g - 1)/s + 1)*u*s
+(O - 1)/u + 1  (I - 1)/g + 1  H  W  (g - 1)/s + 1  u  s
+// MnnInt8Weights
+((((o/u*H + h)*W + w)*((I - 1)/s + 1) + i/s)*u + o%u)*s + i%s
+((O - 1)/u + 1)*H*W*((I - 1)/s + 1)*u*s
+(O - 1)/u + 1  H  W  (I - 1)/s + 1  u  s
+// MnnInt8Weights4x16
+((((o/4*H + h)*W + w)*((I - 1)/16 + 1) + i/16)*4 + o%4)*16 + i%16
+((O - 1)/4 + 1)*H*W*((I - 1)/16 + 1)*4*16
+(O - 1)/4 + 1  H  W  (I - 1)/16 + 1  4  16
+// MnnDepthwise4
+((c/4*H + h)*W + w)*4 + c%4
+((C - 1)/4 + 1)*H*W*4
+(C - 1)/4 + 1  H  W  4
+// MnnImage
+((n*H + h)*(((C - 1)/4 + 1)*W) + (c/4*W + w))*4 + c%4
+N*H*(((C - 1)/4 + 1)*W)*4
+N*H  ((C - 1)/4 + 1)*W  4
+// MnnConvImage
+(((o/4*H + h)*W + w)*I + i)*4 + o%4
+((O - 1)/4 + 1)*H*W*I*4
+((O - 1)/4 + 1)*H*W  I  4
+// MnnDepthwiseImage
+(i/4*(M*H*W) + ((m*H + h)*W + w))*4 + i%4
+((I - 1)/4 + 1)*(M*H*W)*4
+(I - 1)/4 + 1  M*H*W  4
+// NcnnMat
+c*(a*((H*W - 1)/a + 1)) + (h*W + w)
+C*(a*((H*W - 1)/a + 1))
+C  a*((H*W - 1)/a + 1)
+// NcnnMatF32
+c*(4*((H*W - 1)/4 + 1)) + (h*W + w)
+C*(4*((H*W - 1)/4 + 1))
+C  4*((H*W - 1)/4 + 1)
+// NcnnMatF16
+c*(8*((H*W - 1)/8 + 1)) + (h*W + w)
+C*(8*((H*W - 1)/8 + 1))
+C  8*((H*W - 1)/8 + 1)
+// NcnnMatInt8
+c*(16*((H*W - 1)/16 + 1)) + (h*W + w)
+C*(16*((H*W - 1)/16 + 1))
+C  16*((H*W - 1)/16 + 1)
+// NcnnPack
+((c/p*H + h)*W + w)*p + c%p
+((C - 1)/p + 1)*H*W*p
+(C - 1)/p + 1  H  W  p
+// NcnnPack4
+((c/4*H + h)*W + w)*4 + c%4
+((C - 1)/4 + 1)*H*W*4
+(C - 1)/4 + 1  H  W  4
+// NcnnPack8
+((c/8*H + h)*W + w)*8 + c%8
+((C - 1)/8 + 1)*H*W*8
+(C - 1)/8 + 1  H  W  8
+// NcnnPack16
+((c/16*H + h)*W + w)*16 + c%16
+((C - 1)/16 + 1)*H*W*16
+(C - 1)/16 + 1  H  W  16
+// NcnnPack4F16
+(c/4*(2*((H*W - 1)/2 + 1)) + (h*W + w))*4 + c%4
+((C - 1)/4 + 1)*(2*((H*W - 1)/2 + 1))*4
+(C - 1)/4 + 1  2*((H*W - 1)/2 + 1)  4
+// NcnnPack8Int8
+(c/8*(2*((H*W - 1)/2 + 1)) + (h*W + w))*8 + c%8
+((C - 1)/8 + 1)*(2*((H*W - 1)/2 + 1))*8
+(C - 1)/8 + 1  2*((H*W - 1)/2 + 1)  8
+// NcnnKernel
+((((o/pb*((I - 1)/pa + 1) + i/pa)*H + h)*W + w)*pa + i%pa)*pb + o%pb
+((O - 1)/pb + 1)*((I - 1)/pa + 1)*H*W*pa*pb
+(O - 1)/pb + 1  (I - 1)/pa + 1  H  W  pa  pb
+// NcnnKernel4to4
+((((o/4*((I - 1)/4 + 1) + i/4)*H + h)*W + w)*4 + i%4)*4 + o%4
+((O - 1)/4 + 1)*((I - 1)/4 + 1)*H*W*4*4
+(O - 1)/4 + 1  (I - 1)/4 + 1  H  W  4  4
+// NcnnKernel1to4
+((((o/4*I + i/1)*H + h)*W + w)*1 + i%1)*4 + o%4
+((O - 1)/4 + 1)*I*H*W*1*4
+(O - 1)/4 + 1  I  H  W  1  4
+// NcnnKernel4to1
+((((o/1*((I - 1)/4 + 1) + i/4)*H + h)*W + w)*4 + i%4)*1 + o%1
+O*((I - 1)/4 + 1)*H*W*4*1
+O  (I - 1)/4 + 1  H  W  4  1
+// NcnnKernel8to8
+((((o/8*((I - 1)/8 + 1) + i/8)*H + h)*W + w)*8 + i%8)*8 + o%8
+((O - 1)/8 + 1)*((I - 1)/8 + 1)*H*W*8*8
+(O - 1)/8 + 1  (I - 1)/8 + 1  H  W  8  8
+// NcnnKernel16to16
+((((o/16*((I - 1)/16 + 1) + i/16)*H + h)*W + w)*16 + i%16)*16 + o%16
+((O - 1)/16 + 1)*((I - 1)/16 + 1)*H*W*16*16
+(O - 1)/16 + 1  (I - 1)/16 + 1  H  W  16  16
+// NcnnKernelInt8
+((((o/4*((I - 1)/8 + 1) + i/8)*H + h)*W + w)*4 + o%4)*8 + i%8
+((O - 1)/4 + 1)*((I - 1)/8 + 1)*H*W*4*8
+(O - 1)/4 + 1  (I - 1)/8 + 1  H  W  4  8
+// NcnnDeformableKernel
+((((o/pb*H + h)*W + w)*((I - 1)/pa + 1) + i/pa)*pa + i%pa)*pb + o%pb
+((O - 1)/pb + 1)*H*W*((I - 1)/pa + 1)*pa*pb
+(O - 1)/pb + 1  H  W  (I - 1)/pa + 1  pa  pb
+// NcnnDepthwise4
+((g/4*H + h)*W + w)*4 + g%4
+((G - 1)/4 + 1)*H*W*4
+(G - 1)/4 + 1  H  W  4
+// NcnnInnerProduct4
+(o/4*I + i)*4 + o%4
+((O - 1)/4 + 1)*I*4
+(O - 1)/4 + 1  I  4
 // TrtCHW2
 (((n*((C - 1)/2 + 1) + c/2)*H + h)*W + w)*2 + c%2
 N*((C - 1)/2 + 1)*H*W*2

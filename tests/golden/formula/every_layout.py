@@ -362,6 +362,170 @@ N*H  C*(-(-W//4))  4
 (0*(-(-W//4)) + w//4)*4 + w%4
 1*(-(-W//4))*4
 1  -(-W//4)  4
+# MaceWeightHeight
+(o//4*(H*W*I) + ((h*W + w)*I + i))*4 + o%4
+(-(-O//4))*(H*W*I)*4
+-(-O//4)  H*W*I  4
+# MaceWeightWidth
+(o*(H*W*(-(-I//4))) + ((h*W + w)*(-(-I//4)) + i//4))*4 + i%4
+O*(H*W*(-(-I//4)))*4
+O  H*W*(-(-I//4))  4
+# MaceFilterBuffer
+((((h*W + w)*(-(-O//4)) + o//4)*(-(-I//4)) + i//4)*4 + i%4)*4 + o%4
+H*W*(-(-O//4))*(-(-I//4))*4*4
+H  W  -(-O//4)  -(-I//4)  4  4
+# MaceDepthwiseBuffer
+(((m*(-(-I//4)) + i//4)*H + h)*W + w)*4 + i%4
+M*(-(-I//4))*H*W*4
+M  -(-I//4)  H  W  4
+# MaceNCHW32
+(((n*C + c)*H + h)*(-(-W//32)) + w//32)*32 + w%32
+N*C*H*(-(-W//32))*32
+N  C  H  -(-W//32)  32
+# MaceD32
+(((n*H + h)*(-(-C//32)) + c//32)*W + w)*32 + c%32
+N*H*(-(-C//32))*W*32
+N  H  -(-C//32)  W  32
+# MnnChannels
+(((c//p*N + n)*H + h)*W + w)*p + c%p
+(-(-C//p))*N*H*W*p
+-(-C//p)  N  H  W  p
+# MnnNC4HW4
+(((c//4*N + n)*H + h)*W + w)*4 + c%4
+(-(-C//4))*N*H*W*4
+-(-C//4)  N  H  W  4
+# MnnNC8HW8
+(((c//8*N + n)*H + h)*W + w)*8 + c%8
+(-(-C//8))*N*H*W*8
+-(-C//8)  N  H  W  8
+# MnnNC16HW16
+(((c//16*N + n)*H + h)*W + w)*16 + c%16
+(-(-C//16))*N*H*W*16
+-(-C//16)  N  H  W  16
+# MnnMatrixA
+((e//ep*(-(-L//lp)) + l//lp)*ep + e%ep)*lp + l%lp
+(-(-E//ep))*(-(-L//lp))*ep*lp
+-(-E//ep)  -(-L//lp)  ep  lp
+# MnnMatrixB
+(h//hp*L + l)*hp + h%hp
+(-(-H//hp))*L*hp
+-(-H//hp)  L  hp
+# MnnConvWeights
+(((o//hp*H + h)*W + w)*I + i)*hp + o%hp
+(-(-O//hp))*H*W*I*hp
+-(-O//hp)  H  W  I  hp
+# MnnConvWeights4
+(((o//4*H + h)*W + w)*I + i)*4 + o%4
+(-(-O//4))*H*W*I*4
+-(-O//4)  H  W  I  4
+# MnnInt8Blocks
+(((((o//u*(-(-I//g)) + i//g)*H + h)*W + w)*(-(-g//s)) + i%g//s)*u + o%u)*s + i%g%s
+(-(-O//u))*(-(-I//g))*H*W*(-(-g//s))*u*s
+-(-O//u)  -(-I//g)  H  W  -(-g//s)  u  s
+# MnnInt8Weights
+((((o//u*H + h)*W + w)*(-(-I//s)) + i//s)*u + o%u)*s + i%s
+(-(-O//u))*H*W*(-(-I//s))*u*s
+-(-O//u)  H  W  -(-I//s)  u  s
+# MnnInt8Weights4x16
+((((o//4*H + h)*W + w)*(-(-I//16)) + i//16)*4 + o%4)*16 + i%16
+(-(-O//4))*H*W*(-(-I//16))*4*16
+-(-O//4)  H  W  -(-I//16)  4  16
+# MnnDepthwise4
+((c//4*H + h)*W + w)*4 + c%4
+(-(-C//4))*H*W*4
+-(-C//4)  H  W  4
+# MnnImage
+((n*H + h)*((-(-C//4))*W) + (c//4*W + w))*4 + c%4
+N*H*((-(-C//4))*W)*4
+N*H  (-(-C//4))*W  4
+# MnnConvImage
+(((o//4*H + h)*W + w)*I + i)*4 + o%4
+(-(-O//4))*H*W*I*4
+(-(-O//4))*H*W  I  4
+# MnnDepthwiseImage
+(i//4*(M*H*W) + ((m*H + h)*W + w))*4 + i%4
+(-(-I//4))*(M*H*W)*4
+-(-I//4)  M*H*W  4
+# NcnnMat
+c*(a*(-(-(H*W)//a))) + (h*W + w)
+C*(a*(-(-(H*W)//a)))
+C  a*(-(-(H*W)//a))
+# NcnnMatF32
+c*(4*(-(-(H*W)//4))) + (h*W + w)
+C*(4*(-(-(H*W)//4)))
+C  4*(-(-(H*W)//4))
+# NcnnMatF16
+c*(8*(-(-(H*W)//8))) + (h*W + w)
+C*(8*(-(-(H*W)//8)))
+C  8*(-(-(H*W)//8))
+# NcnnMatInt8
+c*(16*(-(-(H*W)//16))) + (h*W + w)
+C*(16*(-(-(H*W)//16)))
+C  16*(-(-(H*W)//16))
+# NcnnPack
+((c//p*H + h)*W + w)*p + c%p
+(-(-C//p))*H*W*p
+-(-C//p)  H  W  p
+# NcnnPack4
+((c//4*H + h)*W + w)*4 + c%4
+(-(-C//4))*H*W*4
+-(-C//4)  H  W  4
+# NcnnPack8
+((c//8*H + h)*W + w)*8 + c%8
+(-(-C//8))*H*W*8
+-(-C//8)  H  W  8
+# NcnnPack16
+((c//16*H + h)*W + w)*16 + c%16
+(-(-C//16))*H*W*16
+-(-C//16)  H  W  16
+# NcnnPack4F16
+(c//4*(2*(-(-(H*W)//2))) + (h*W + w))*4 + c%4
+(-(-C//4))*(2*(-(-(H*W)//2)))*4
+-(-C//4)  2*(-(-(H*W)//2))  4
+# NcnnPack8Int8
+(c//8*(2*(-(-(H*W)//2))) + (h*W + w))*8 + c%8
+(-(-C//8))*(2*(-(-(H*W)//2)))*8
+-(-C//8)  2*(-(-(H*W)//2))  8
+# NcnnKernel
+((((o//pb*(-(-I//pa)) + i//pa)*H + h)*W + w)*pa + i%pa)*pb + o%pb
+(-(-O//pb))*(-(-I//pa))*H*W*pa*pb
+-(-O//pb)  -(-I//pa)  H  W  pa  pb
+# NcnnKernel4to4
+((((o//4*(-(-I//4)) + i//4)*H + h)*W + w)*4 + i%4)*4 + o%4
+(-(-O//4))*(-(-I//4))*H*W*4*4
+-(-O//4)  -(-I//4)  H  W  4  4
+# NcnnKernel1to4
+((((o//4*I + i//1)*H + h)*W + w)*1 + i%1)*4 + o%4
+(-(-O//4))*I*H*W*1*4
+-(-O//4)  I  H  W  1  4
+# NcnnKernel4to1
+((((o//1*(-(-I//4)) + i//4)*H + h)*W + w)*4 + i%4)*1 + o%1
+O*(-(-I//4))*H*W*4*1
+O  -(-I//4)  H  W  4  1
+# NcnnKernel8to8
+((((o//8*(-(-I//8)) + i//8)*H + h)*W + w)*8 + i%8)*8 + o%8
+(-(-O//8))*(-(-I//8))*H*W*8*8
+-(-O//8)  -(-I//8)  H  W  8  8
+# NcnnKernel16to16
+((((o//16*(-(-I//16)) + i//16)*H + h)*W + w)*16 + i%16)*16 + o%16
+(-(-O//16))*(-(-I//16))*H*W*16*16
+-(-O//16)  -(-I//16)  H  W  16  16
+# NcnnKernelInt8
+((((o//4*(-(-I//8)) + i//8)*H + h)*W + w)*4 + o%4)*8 + i%8
+(-(-O//4))*(-(-I//8))*H*W*4*8
+-(-O//4)  -(-I//8)  H  W  4  8
+# NcnnDeformableKernel
+((((o//pb*H + h)*W + w)*(-(-I//pa)) + i//pa)*pa + i%pa)*pb + o%pb
+(-(-O//pb))*H*W*(-(-I//pa))*pa*pb
+-(-O//pb)  H  W  -(-I//pa)  pa  pb
+# NcnnDepthwise4
+((g//4*H + h)*W + w)*4 + g%4
+(-(-G//4))*H*W*4
+-(-G//4)  H  W  4
+# NcnnInnerProduct4
+(o//4*I + i)*4 + o%4
+(-(-O//4))*I*4
+-(-O//4)  I  4
 # TrtCHW2
 (((n*(-(-C//2)) + c//2)*H + h)*W + w)*2 + c%2
 N*(-(-C//2))*H*W*2
