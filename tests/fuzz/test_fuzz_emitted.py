@@ -64,7 +64,7 @@ COUNTED = (
 @pytest.mark.parametrize(
     ("block", "layouts"),
     [
-        (9, 25),  # of few blocks do so few layouts hold one of every kind that is counted
+        (11, 40),  # of few blocks do so few layouts hold one of every kind that is counted
         pytest.param(3, 50, marks=pytest.mark.slow),
         pytest.param(2, 270, marks=pytest.mark.slow),
     ],
