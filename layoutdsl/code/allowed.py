@@ -152,7 +152,11 @@ def _piece(text: str) -> tuple[tuple[ast.AST, ...], frozenset[str], int]:
     """Return what a piece says that depends on others or is wrong; what it binds; its lines."""
     names = set[str]()
     open_nodes = list[ast.AST]()
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    defaults = _default_numbers(tree)
+    for node in ast.walk(tree):
+        if node in defaults:
+            continue
         match node:
             case ast.FunctionDef(name=name) | ast.arg(arg=name):
                 names.add(name)
@@ -161,6 +165,16 @@ def _piece(text: str) -> tuple[tuple[ast.AST, ...], frozenset[str], int]:
         if isinstance(node, ast.Name) or _fault(node, _BUILTINS) is not None:
             open_nodes.append(node)
     return tuple(open_nodes), frozenset(names), text.count("\n") + 1
+
+
+def _default_numbers(tree: ast.Module) -> set[ast.AST]:
+    """Return the floats that are defaults of arguments: a fill may be one, and nothing else is."""
+    functions = (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+    defaults = (default for each in functions for default in each.args.defaults)
+    parts = (part for default in defaults for part in ast.walk(default))
+    return {
+        part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, float)
+    }
 
 
 def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
@@ -181,7 +195,7 @@ def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
         case ast.Name(id=name):
             return _name_fault(name)
         case ast.Constant(value=value):
-            plain = value is None or value is ... or isinstance(value, bool | int | float | str)
+            plain = value is None or value is ... or isinstance(value, bool | int | str)
             return None if plain else f"constant {value!r}"
         case ast.FormattedValue(format_spec=spec) if spec is not None:
             return "a format"

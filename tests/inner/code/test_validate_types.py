@@ -383,7 +383,7 @@ def test_a_line_that_is_refused_is_told_wherever_it_stands() -> None:
         (f"{head}z = unbound", last, "name `unbound`"),
         (f"z = unbound\n\n\n{head}", 1, "name `unbound`"),
         (head.replace('"""', '""'), 4, "`import os`"),
-        ("y = 1\n\n\nz = 1\n\nw = 2.5j", 6, "constant 2.5j"),
+        ("y = 1\n\n\nz = 1\n\nw = 2.5", 6, "constant 2.5"),
     ):
         with pytest.raises(UnsafeText) as refused:
             refuse_unsafe(text)
