@@ -93,7 +93,7 @@ RULES: tuple[tuple[str, tuple[tuple[str, _TokenType], ...]], ...] = (
     ),
     (r"\b[A-Z][A-Z0-9]{0,3}\b", (("variable.other.constant", Name.Constant),)),
     (rf"\b{_WORD}", (("variable.other", Name),)),
-    (r"[=!<>]=|->|\.\.|<<|>>|//|[-+*/%^&|<>=?]", (("keyword.operator", Operator),)),
+    (r">(?===)|[=!<>]=|->|\.\.|<<|>>|//|[-+*/%^&|<>=?]", (("keyword.operator", Operator),)),
     (r"[\[\](){},:;.]", (("punctuation", Punctuation),)),
 )
 """Patterns in their order, each with the scope of TextMate and the token of Pygments for all of it,

@@ -66,8 +66,7 @@ def texts(random: Random) -> str:
 
 def words(text: str) -> list[str]:
     """The words and signs of a text, as the highlighter tells them apart, without remarks."""
-    # `A<16>==B` is read as `A<16> == B`; the highlighter, which reads no grammar, sees `>=` and `=`
-    found = LayoutLexer().get_tokens(text.replace(">==", "> =="))
+    found = LayoutLexer().get_tokens(text)
     return [each for kind, each in found if not each.isspace() and kind not in Comment]
 
 
