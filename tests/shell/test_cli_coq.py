@@ -123,7 +123,8 @@ def test_without_the_program(
         assert ended.err == (
             "error: the program layoutdsl-check is not installed\n"
             f"  = help: build it: `make -C {tmp_path}/coq`, after "
-            "`apt-get install ocaml-nox ocaml-findlib libzarith-ocaml-dev`\n"
+            "`apt-get install ocaml-nox ocaml-findlib libzarith-ocaml-dev`; "
+            "$LAYOUTDSL_CHECK names one that is built elsewhere\n"
         )
 
 

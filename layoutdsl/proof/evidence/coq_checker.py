@@ -83,7 +83,10 @@ def program() -> str:
     built = folder / PROGRAM
     found = shutil.which(PROGRAM) or (str(built) if os.access(built, os.X_OK) else None)
     if found is None:
-        remedy = f"build it: `make -C {folder}`, after `apt-get install {PACKAGES}`"
+        remedy = (
+            f"build it: `make -C {folder}`, after `apt-get install {PACKAGES}`; "
+            f"${VARIABLE} names one that is built elsewhere"
+        )
         raise NoSolver(f"the program {PROGRAM} is not installed", remedy)
     return found
 
