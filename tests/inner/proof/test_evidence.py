@@ -123,7 +123,9 @@ def test_it_is_small_enough_to_be_read() -> None:
     parts = sum(len(each.parts) for each in records)
     assert sum(sizes.values()) < 45_000 * (len(SUBJECTS) - len(records) + parts)
     of_records = {each for each in sizes if each.stem in {record.name for record in records}}
-    assert max(sizes[each] for each in of_records) < 600_000
+    largest = {each for each in of_records if each.stem in ("Q5_K_8x4", "Q5_K_8x8")}
+    assert max(sizes[each] for each in of_records - largest) < 500_000
+    assert max(sizes[each] for each in largest) < 600_000  # ten parts, most of which cut bits
     assert max(sizes[each] for each in sizes.keys() - of_records) < 150_000
 
 
