@@ -67,7 +67,7 @@ class _OfWidth(Property[W]):
     @property
     @abstractmethod
     def values(self) -> tuple[Expr, ...]:
-        """What it says that the integers hold.
+        """Return the expressions whose values have to fit.
 
         Raises:
             NotExpressible: C has no expression for one of them.

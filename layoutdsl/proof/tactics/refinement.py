@@ -332,7 +332,7 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
 
 
 def _divisors(exprs: Iterable[Expr]) -> set[Expr]:
-    """What an index is divided by, and the extents in it."""
+    """Return every divisor of an index, and the extents in it."""
     cuts = (each for expr in exprs for each in walk(expr) if isinstance(each, FloorDiv | Mod))
     divisors = {each.right for each in cuts if indices(each.left)}
     return divisors | {

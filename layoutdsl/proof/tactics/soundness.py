@@ -205,7 +205,7 @@ class Respelled:
         return builder
 
     def _named(self, builder: ProofBuilder, lemma: str) -> dict[str, Term]:
-        """What a lemma about the spelling defines; the slot of an index is the layout's own."""
+        """Define the names of a lemma about the spelling, all but the slot of an index."""
         return builder.take_over(self._known[lemma], _MARK, ("slot",))
 
     def _slots_are_equal(

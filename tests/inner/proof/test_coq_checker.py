@@ -116,7 +116,7 @@ def nested(theorem: Theorem) -> Theorem:
 
 
 def python_verdict(proofs: Proofs) -> tuple[str, str]:
-    """What the Python kernel and z3 say of the proofs of a claim, and why they are rejected."""
+    """The verdict of the Python kernel with z3 on the proofs of a claim, and its reason."""
     try:
         questions = [each.question.text for each in asked("c", proofs, lemmas.stated())]
     except (Rejected, RecursionError, ValueError) as reason:
