@@ -24,6 +24,16 @@ from layoutdsl.proof.tactics.polynomials import (
 )
 
 
+def _count(value: Polynomial, part: Polynomial) -> int:
+    """How often a sum of several terms is contained in another; 0 if it is not as a whole."""
+    if len(part) < 2 or not part.keys() <= value.keys():
+        return 0
+    first = next(iter(part))
+    count = value[first] // part[first]
+    alike = all(value[factors] == count * part[factors] for factors in part)
+    return count if alike else 0
+
+
 def _is_opposite(value: Polynomial) -> bool:
     signs = {coefficient > 0 for factors, coefficient in value.items() if factors}
     return signs == {False}
@@ -140,20 +150,36 @@ class Evaluator:
         return moves
 
     def _known_sum(self, term: Term, value: Polynomial, fact: str) -> tuple[Polynomial, str]:
+        better, moves = self._with_known_sums(value)
+        return better, self.builder.calculate(term, By(fact), *moves) if moves else fact
+
+    def _with_known_sums(self, value: Polynomial) -> tuple[Polynomial, list[Ring | By]]:
+        """A sum, or a multiple of it within a larger sum, replaced by what is known of it."""
         found = self._sums.get(frozen(value))
-        if found is None:
-            return value, fact
-        better, equation = found
-        return better, self.builder.calculate(term, By(fact), By(equation))
+        if found is not None:
+            return found[0], [By(found[1])]
+        moves: list[Ring | By] = []
+        for key, (better, equation) in self._sums.items():
+            part = dict(key)
+            count = _count(value, part)
+            if count:
+                rest = total([(value, 1), (part, -count)])
+                split: Term = ("+", ("*", count, canonical(part)), canonical(rest))
+                value = total([(rest, 1), (better, count)])
+                moves += [Ring(split), By(equation), Ring(canonical(value))]
+        return value, moves
 
     def _quotient(self, operator: str, left: Term, right: Term) -> tuple[Polynomial, str]:
         (dividend, _), (divisor, _) = self.normal(left), self.normal(right)
         term: Term = (operator, left, right)
-        moves = self._parts(left, right)
-        better = self._sums.get(frozen(dividend))
-        if better is not None:
-            dividend, equation = better
-            moves.append(By(equation))
+        moves: list[Ring | By] = [*self._parts(left, right)]
+        better, steps = self._with_known_sums(dividend)
+        if len(steps) > 1:
+            whole = canonical(dividend)
+            equal = self.builder.calculate(whole, *steps)
+            steps = [Ring((operator, whole, canonical(divisor))), By(equal)]
+        moves += steps
+        dividend = better
         below = canonical(divisor)
         plain: Term = (operator, canonical(dividend), below)
         found = self._read_off(operator, dividend, divisor)
