@@ -173,7 +173,7 @@ def _written(read: ReadBack) -> dict[str, Expr]:
     for number, coordinate in enumerate(read.spelled.coordinates):
         written[digit_name(number)] = coordinate.value
     for swizzle in digits.swizzles:
-        written[straight_name(swizzle.wire)] = digits.wires[swizzle.wire].value
+        written[straight_name(swizzle.wire)] = swizzle.moved.digit
     return written | {whole_name(k): chain.whole for k, chain in enumerate(digits.chains)}
 
 

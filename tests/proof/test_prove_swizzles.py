@@ -100,13 +100,35 @@ DETERMINED = """
 (i, j) = [i, j, i%4]
 """.strip().splitlines()
 
+PARTS = (
+    """
+(n, k) = [n/8, (k/4, (k + n%8)%4 : 4, n%8 : 8)]
+(n, k) = [n/8, 8 + (k/4, (k - n%8)%4 : 4, n%8 : 8) : 8 + (K + 3)/4*32]
+(n, k) = [n/8, 1 + (k/4, (k - n%8)%4 : 4) : 4*ceil(K/4) + 1, n%8]
+(n, k) = [n/8, 1 + (k/4, ((k - n%8)%4 : 4) : 4) : 4*ceil(K/4) + 1, n%8]
+(n, k) = [n/8, k/4, ((k - n%8)%4 : 4)/2, ((k - n%8)%4 : 4)%2, n%8]
+(n, k) = [(n/8, (k - n%8)%4 : 4, k/4)/4, (n/8, (k - n%8)%4 : 4, k/4)%4, n%8]
+(i, j) = [(i/8, j/8%8 ^ i%8, j/64, i%8)/3, (i/8, j/8%8 ^ i%8, j/64, i%8)%3, j%8]
+(k) = [k/4, (3 - k%4 : 4)/2, (3 - k%4 : 4)%2]
+(y) = [(Y - 1 - y)/8, (Y - 1 - y)%8 : 8]
+(y, x) = [(Y - 1 - y : Y)/8, x, (Y - 1 - y : Y)%8 : 8]
+(y, x) = [((X - x - 1) + ((Y - y - 1)/8)*X)*8 + ((Y - y - 1) & 7) : X*((Y + 7)/8)*8]
+(n, k) = [n/8*(8 + ((K + 3) & -4)*8) + 8 + ((k & -4) + ((k - n%8) & 3))*8 + n%8 :
+ (N + 7)/8*(8 + ((K + 3) & -4)*8)]
+""".replace(":\n", ":")
+    .strip()
+    .splitlines()
+)
+"""Moved digits that are parts of tuples, or are cut further."""
+
 TURNED = """
 (h, w) = [h, w + h%2*(W - 1 - 2*w) : W]
 (h, w: 8) = [h, w + h%2*(7 - 2*w) : 8]
 """.strip().splitlines()
 """Every other row runs back."""
 
-RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED + TURNED]
+TEXTS = SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED + PARTS + TURNED
+RIGHT = [f"layout L{each}" for each in TEXTS]
 
 
 @pytest.mark.sampled(24)
@@ -318,6 +340,31 @@ RANDOM = st.integers(0, 1 << 30).map(Random)
 
 def swizzled(random: Random) -> str:
     """Three axes in digits, of which one or two are moved by others; mostly right."""
+    places = moved(random)
+    axes = sorted(set(re.findall("[ijk]", " ".join(places))))
+    return f"layout L({', '.join(axes)}) = [{', '.join(places)}]"
+
+
+def nested(random: Random) -> str:
+    """Such digits as parts of a tuple, which may follow a header or be cut again."""
+    places = moved(random)
+    axes = sorted(set(re.findall("[ijk]", " ".join(places))))
+    if random.random() < 0.3:
+        places = [re.sub(r"\bj\b", "(J - 1 - j)", each) for each in places]
+    first = random.randrange(len(places) - 1)
+    last = random.randrange(first + 2, len(places) + 1)
+    joined = f"({', '.join(places[first:last])})"
+    match random.randrange(3):
+        case 0:
+            joined = f"{random.choice([1, 3, 8])} + {joined}"
+        case 1:
+            block = random.choice([2, 3, 4])
+            joined = f"{joined}/{block}, {joined}%{block}"
+    places[first:last] = [joined]
+    return f"layout L({', '.join(axes)}) = [{', '.join(places)}]"
+
+
+def moved(random: Random) -> list[str]:
     places = ["i", "j/8", "j%8"] if random.random() < 0.5 else ["i/4", "i%4", "j/8", "j%8", "k"]
     for _ in range(random.choice([1, 1, 2])):
         number = random.randrange(len(places))
@@ -328,19 +375,18 @@ def swizzled(random: Random) -> str:
             case 0:
                 places[number] = f"({digit}) ^ ({other})%{radix}"
             case 1 if "%" in digit:
-                modulus = digit.split("%")[1].split(")")[0]
+                modulus = re.findall(r"%(\d+)", digit)[0]
                 places[number] = f"({digit} + {random.choice([1, 2, 3])}*({other}))%{modulus}"
             case 2:
                 places[number] = f"{digit} + ({other})%{radix}"
             case _:
                 places[number] = f"({other})%{radix} ^ {digit}"
     random.shuffle(places)
-    axes = sorted(set(re.findall("[ijk]", " ".join(places))))
-    return f"layout L({', '.join(axes)}) = [{', '.join(places)}]"
+    return places
 
 
-def agrees(random: Random) -> str:
-    made = layout(f"{swizzled(random)}\nrefute L\n")
+def agrees(text: str) -> str:
+    made = layout(f"{text}\nrefute L\n")
     found = sound(made)
     wrong: set[str] = set()
     for values in shapes(made, 9, 40):
@@ -357,11 +403,20 @@ def agrees(random: Random) -> str:
 @given(RANDOM)
 @settings(max_examples=6)
 def test_swizzles_agree_with_brute_force(random: Random) -> None:
-    agrees(random)
+    agrees(swizzled(random))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(6))
+def test_moved_parts_of_tuples_agree_with_brute_force(seed: int) -> None:
+    random = Random(seed)
+    found = [agrees(nested(random)) for _ in range(8)]
+    assert "proved" in found
 
 
 @pytest.mark.campaign
 @given(RANDOM)
 @settings(max_examples=500)
 def test_campaign_of_random_swizzles(random: Random) -> None:
-    agrees(random)
+    agrees(swizzled(random))
+    agrees(nested(random))

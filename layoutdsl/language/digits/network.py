@@ -131,7 +131,7 @@ class Swizzle:
     """How a coordinate that is a digit moved by others is moved back.
 
     Attributes:
-        wire: of the coordinate; the wire's value is the digit itself.
+        wire: of the coordinate, or of the part of a tuple; its value is the moved digit.
         moved: how the digit was moved.
         other: what moved it, over the names of earlier steps.
         after: how many chains are put together before it can be straightened.

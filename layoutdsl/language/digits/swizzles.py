@@ -8,7 +8,7 @@ reading, this one is not trusted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, product
 from typing import TypeAlias
@@ -32,7 +32,7 @@ from layoutdsl.language.digits.steps import digit_name, moved_name, straight_nam
 from layoutdsl.language.digits.swizzled import moved, rounds
 from layoutdsl.language.integers.bits import largest
 from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.language.integers.digit import Digit, apart, exact_quotient, read, same, times
+from layoutdsl.language.integers.digit import Digit, Whole, apart, exact_quotient, read, same, times
 from layoutdsl.language.integers.expr import (
     Add,
     BitXor,
@@ -90,15 +90,90 @@ def _oddity(chosen: tuple[Moved | None, ...]) -> int:
 
 
 def _straightened(layout: Layout, chosen: tuple[Moved | None, ...]) -> Network | None:
+    parts = _Parts(layout)
     coordinates = tuple(
-        coordinate if swizzle is None else Coordinate(swizzle.digit, swizzle.limit, declared=True)
+        parts.straight(coordinate)
+        if swizzle is None
+        else Coordinate(parts.digit(swizzle.digit), swizzle.limit, declared=True)
         for coordinate, swizzle in zip(layout.coordinates, chosen, strict=True)
     )
     found = network(replace(layout, coordinates=coordinates))
     if isinstance(found, NotDigits):
         return None
     swizzled = {wire: each for wire, each in enumerate(chosen) if each is not None}
-    return _Order(layout, found, swizzled).ordered()
+    written = {wire: each.value for wire, each in enumerate(layout.coordinates)}
+    for chain in found.chains:
+        for wire, (value, swizzle) in zip(chain.parts, parts.of(chain.whole), strict=False):
+            written[wire] = value
+            if swizzle is not None:
+                swizzled[wire] = swizzle
+    return _Order(layout, parts.written(found, written), swizzled).ordered()
+
+
+class _Parts:
+    """Parts of tuples that are moved digits: ``(k/4, (k + n%8)%4 : 4)`` is ``k/4, k%4``.
+
+    Each is read in the first way in which its digit fills the part.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._tuples: dict[Whole, MixedRadix] = {}
+        self._moved: dict[Whole, tuple[Moved | None, ...]] = {}
+
+    def straight(self, coordinate: Coordinate) -> Coordinate:
+        """Return a coordinate with the digits themselves in its tuples."""
+        return replace(coordinate, value=self.digit(coordinate.value))
+
+    def digit(self, value: Expr) -> Expr:
+        """Return a digit with the digits themselves in the tuple that it is cut from."""
+        found = read(value)
+        if found is None or not isinstance(found.whole, MixedRadix):
+            return value
+        moved_parts = tuple(self._moved_part(each) for each in found.whole.parts)
+        whole = MixedRadix(
+            tuple(
+                self.straight(part if each is None else replace(part, value=each.digit))
+                for part, each in zip(found.whole.parts, moved_parts, strict=True)
+            )
+        )
+        if whole == found.whole:
+            return value
+        self._tuples[whole] = found.whole
+        self._moved[whole] = moved_parts
+        return Digit(whole, found.divisor, found.radix).value
+
+    def _moved_part(self, part: Coordinate) -> Moved | None:
+        if read(part.value) is not None or isinstance(simplify(part.value), Constant):
+            return None
+        for each in moved(self._layout, part):
+            if isinstance(each, Exclusive | Rotation | Shift) and same(each.limit, part.extent):
+                return each
+        return None
+
+    def of(self, whole: Whole) -> Iterator[tuple[Expr, Moved | None]]:
+        """Yield the parts of a tuple as the layout writes them, and how they are moved."""
+        if whole in self._tuples:
+            parts = self._tuples[whole].parts
+            yield from zip((each.value for each in parts), self._moved[whole], strict=True)
+
+    def written(self, found: Network, values: dict[int, Expr]) -> Network:
+        """Return a network whose wires and tuples are those that the layout writes."""
+        wires = tuple(
+            replace(wire, value=values.get(number, wire.value))
+            for number, wire in enumerate(found.wires)
+        )
+        chains = tuple(
+            replace(
+                chain,
+                whole=self._tuples[chain.whole],
+                cuts=tuple(replace(cut, whole=self._tuples[chain.whole]) for cut in chain.cuts),
+            )
+            if chain.whole in self._tuples
+            else chain
+            for chain in found.chains
+        )
+        return Network(wires, chains)
 
 
 class _Order:
@@ -108,7 +183,8 @@ class _Order:
         self._layout = layout
         self._found = found
         self._swizzled = swizzled
-        self._known = set(range(len(layout.coordinates))) - set(swizzled)
+        self._given = set(range(len(layout.coordinates)))
+        self._known = self._given - set(swizzled)
         self._chains: list[Chain] = []
         self._swizzles: list[Swizzle] = []
 
@@ -116,19 +192,25 @@ class _Order:
         """Return the network with its swizzles, or nothing where they rest on one another."""
         chains, wires = list(self._found.chains), list(self._swizzled)
         while chains or wires:
-            straight = [wire for wire in wires if self._straighten(wire)]
+            straight = [wire for wire in wires if wire in self._given and self._straighten(wire)]
             wires = [wire for wire in wires if wire not in straight]
             whole = [chain for chain in chains if self._knows(chain)]
             for chain in whole:
                 chains.remove(chain)
                 self._chains.append(chain)
-                self._known.update(chain.parts)
+                self._given.update(chain.parts)
+                self._known.update(set(chain.parts) - set(self._swizzled))
             if not (straight or whole):
                 return None
         return Network(self._found.wires, tuple(self._chains), tuple(self._swizzles))
 
     def _knows(self, chain: Chain) -> bool:
         return all(cut.wire in self._known for cut in chain.cuts)
+
+    def _extent(self, wire: int) -> Expr:
+        if wire < len(self._layout.coordinates):
+            return self._layout.coordinates[wire].extent
+        return self._found.wires[wire].extent
 
     def _name(self, wire: int) -> str:
         return straight_name(wire) if wire in self._swizzled else digit_name(wire)
@@ -140,7 +222,7 @@ class _Order:
             return False
         if wire in needed and not isinstance(swizzle, Exclusive):
             return False
-        extent = self._layout.coordinates[wire].extent
+        extent = self._extent(wire)
         back: _Way | None
         match swizzle:
             case Exclusive():
@@ -177,7 +259,7 @@ class _Order:
                 other = Mod(other, Constant(1 << swizzle.width))
             own = straight_name(wire) if number == count else f"{moved_name(wire)}_{number}"
             steps.append((own, BitXor(Index(digit_name(wire)), other)))
-        extent = self._layout.coordinates[wire].extent
+        extent = self._extent(wire)
         straight = Index(straight_name(wire))
         guards = () if same(swizzle.limit, extent) else (Condition(straight, "<", swizzle.limit),)
         return tuple(steps), guards

@@ -115,6 +115,12 @@ def _shifted(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, moved: Sh
     spelled: Term = ("+" if moved.sign > 0 else "-", other, away)
     same = builder.have(("=", value, spelled), rest, equal)
     result, fact = arithmetic.values.normal(spelled)
+    if swizzle.wire >= len(ground.layout.coordinates):
+        # A tuple of this part alone may be cut: then its digits are what was read.
+        read, equal = arithmetic.values.normal(value)
+        moved_back = builder.calculate(canonical(result), By(fact, backwards=True))
+        turned = builder.have(("=", canonical(result), canonical(read)), moved_back, same, equal)
+        arithmetic.values.know_sum(result, read, turned)
     arithmetic.values.know(value, result, builder.calculate(value, By(same), By(fact)))
 
 
