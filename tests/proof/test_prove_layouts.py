@@ -104,6 +104,16 @@ RIGHT = """
 [(c/4, c%4), h]
 [((C + 3)/4 - 1 - c/4)*4 + c%4 : (C + 3)/4*4, h]
 [c*(H + (8 - H%8)%8) + h : C*(H + (8 - H%8)%8)]
+[(c, h) : 26] where C*H <= 26
+[c*26 + 1 + h*k + c%k : 26*C] where k == 1, H*k <= 25
+[c%(8*k), c/(8*k) : j, h] where C <= 8*j*k
+[c/4%(8*k) : 8*k, c/(32*k) : j, h, c%4] where C <= j*32*k
+[c/4%(k/4), c/k : j, h, c%4] where C <= j*k, k % 32 == 0
+[h*((C + 1)/2*2) + c : H*((C + 1)/2*2)] where C % 4 == 3
+[h*((C + 2)/3*3) + c/3*3 + 2 - c%3 : H*((C + 2)/3*3)] where C % 3 == 2
+[(c/(C/k)*((C/k + 3)/4) + (c - c/(C/k)*(C/k))/4)*H*4 + h*4 + (c - c/(C/k)*(C/k))%4 : \
+k*((C/k + 3)/4)*H*4] where C % k == 0
+[(h*C + c)*2 ^ (h*C + c)*2/128%8*16 : H*C*2] where H % 16 == 0, C % 64 == 0
 """.strip().splitlines()
 
 NOT_YET = """

@@ -42,20 +42,28 @@ from layoutdsl.language.integers.expr import (
     text,
 )
 
+Room = tuple[Expr, Expr]
+"""A product of extents, and what the range says that it is at most."""
+
 
 class Extents:
     """How extents are spelled in a range of shapes.
 
     An extent that the range says is a multiple of a block is spelled as that block times a
-    quotient, which is a name of its own here: ``C`` is ``16*q`` where ``C % 16 == 0``.
+    quotient, which is a name of its own here: ``C`` is ``16*q`` where ``C % 16 == 0``, and
+    ``4*q - 1`` where ``C % 4 == 3``.
     """
 
     def __init__(self, where: Iterable[Condition]) -> None:
         blocks: dict[str, Expr] = {}
-        for each in where:
+        rests: dict[str, tuple[int, int]] = {}
+        self._where = tuple(where)
+        for each in self._where:
             match each.left, each.operator, each.right:
                 case Mod(Extent(name), block), "==", Constant(0) if name not in extents(block):
                     blocks[name] = _common(blocks.get(name, ONE), block)
+                case Mod(Extent(name), Constant(block)), "==", Constant(rest) if 0 < rest < block:
+                    rests[name] = block, rest
         self._quotients: dict[str, Expr] = {}
         self._wholes: dict[str, Expr] = {}
         for name, block in blocks.items():
@@ -63,6 +71,11 @@ class Extents:
                 quotient = Extent(f"{name}/{text(block)}")
                 self._quotients[name] = Mul(quotient, block)
                 self._wholes[quotient.name] = FloorDiv(Extent(name), block)
+        for name in rests.keys() - blocks.keys():
+            number, rest = rests[name]
+            quotient = Extent(f"ceil({name}/{number})")
+            self._quotients[name] = Sub(Mul(quotient, Constant(number)), Constant(number - rest))
+            self._wholes[quotient.name] = CeilDiv(Extent(name), Constant(number))
 
     def written(self, expr: Expr) -> Expr:
         """Return an expression as the layout may write it: without names of quotients."""
@@ -71,6 +84,21 @@ class Extents:
     def spelled(self, expr: Expr) -> Expr:
         """Return an expression with all extents in it in their one spelling."""
         return self._spelled(substitute(expr, self._quotients))
+
+    def rooms(self) -> tuple[Room, ...]:
+        """Return which products the range bounds, and by what: ``H*W`` and ``25``."""
+        found: list[Room] = []
+        for each in self._where:
+            if each.operator not in ("<=", "<") or indices(each.left) | indices(each.right):
+                continue
+            less, more = self.spelled(each.left), self.spelled(each.right)
+            less = less if each.operator == "<=" else simplify(Add(less, ONE))
+            terms = polynomial(less)
+            factors = next(iter(terms)) if len(terms) == 1 else ()
+            # The largest value of a single extent is known already, see `ceilings`.
+            if len(factors) > 1 or (factors and not isinstance(more, Constant)):
+                found.append(_reduced(less, more))
+        return tuple(found)
 
     def _spelled(self, expr: Expr) -> Expr:
         match expr:
@@ -86,6 +114,12 @@ class Extents:
         left, right = self._spelled(expr.left), self._spelled(expr.right)
         plain = type(expr)(left, right)
         return plain if indices(plain) else _one_spelling(plain)
+
+
+def _reduced(less: Expr, more: Expr) -> Room:
+    """The same bound of a product without its number: ``8*H*q <= 100`` is ``H*q <= 12``."""
+    ((factors, number),) = polynomial(less).items()
+    return from_polynomial({factors: 1}), floor(more, Constant(number))
 
 
 def _common(one: Expr, other: Expr) -> Expr:
@@ -177,14 +211,32 @@ def _with(terms: Polynomial, constant: int) -> Polynomial:
     return {**terms, (): constant} if constant else dict(terms)
 
 
-def no_less(room: Expr, limit: Expr) -> bool:
-    """Return whether ``room >= limit`` is plain, where quotients are rounded."""
+def no_less(room: Expr, limit: Expr, rooms: Iterable[Room] = ()) -> bool:
+    """Return whether ``room >= limit`` is plain, where quotients are rounded.
+
+    Args:
+        room: over extents.
+        limit: over extents.
+        rooms: what the range says of products.
+    """
     if _not_negative(simplify(Sub(room, limit))):
         return True
     match limit:
-        case CeilDiv(inner, Constant(number)):  # the room is a whole number too
-            return _not_negative(simplify(Sub(Mul(room, Constant(number)), inner)))
-    return False
+        case CeilDiv(inner, number):  # the room is a whole number too
+            return no_less(simplify(Mul(room, number)), inner, rooms)
+    raised = (_raised(limit, each) for each in rooms)
+    return any(each is not None and no_less(room, each) for each in raised)
+
+
+def _raised(limit: Expr, room: Room) -> Expr | None:
+    """The limit with a product in it at the most that the range lets it be."""
+    less, more = room
+    ((factors, coefficient),) = polynomial(less).items()
+    found = polynomial(limit).get(factors, 0)
+    count = found // coefficient
+    if count < 1 or count * coefficient != found:
+        return None
+    return simplify(Add(limit, Mul(Constant(count), Sub(more, less))))
 
 
 def _not_negative(value: Expr) -> bool:

@@ -9,7 +9,7 @@ layout. It knows `network` and `swizzles`, and neither sympy nor a solver.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,7 +19,7 @@ from layoutdsl.language.digits.steps import SLOT, Inverse, digit_name, rest_name
 from layoutdsl.language.digits.sums import spread
 from layoutdsl.language.digits.swizzles import join, reading
 from layoutdsl.language.digits.trial import reads
-from layoutdsl.language.digits.weighted import Weighted, weighted
+from layoutdsl.language.digits.weighted import Axes, Weighted, weighted
 from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, product, reach, simplify
 from layoutdsl.language.integers.digit import exact_quotient, read, same
 from layoutdsl.language.integers.expr import (
@@ -41,8 +41,6 @@ from layoutdsl.language.integers.expr import (
 from layoutdsl.language.meaning.model import Condition, Layout
 from layoutdsl.language.meaning.shapes import ceilings
 from layoutdsl.language.texts.values import brief
-
-Axes = Mapping[str, Expr]
 
 
 def spellings(layout: Layout) -> Iterator[Layout]:
@@ -91,11 +89,12 @@ def _fits(layout: Layout) -> Iterator[tuple[Extents, Axes]]:
     """
     extents = Extents(layout.where)
     axes = {axis.name: extents.spelled(axis.extent) for axis in layout.axes}
-    yield extents, axes
+    rooms = extents.rooms()
+    yield extents, Axes(axes, rooms)
     most: dict[Expr, Expr] = {Extent(name): Constant(n) for name, n in ceilings(layout).items()}
     bounded = {name: most.get(extent, extent) for name, extent in axes.items()}
     if bounded != axes:
-        yield extents, bounded
+        yield extents, Axes(bounded, rooms)
 
 
 def _fitted(coordinate: Coordinate, extents: Extents, axes: Axes) -> tuple[Coordinate, ...]:
@@ -109,7 +108,7 @@ def _fitted(coordinate: Coordinate, extents: Extents, axes: Axes) -> tuple[Coord
 
 
 def _axes(layout: Layout) -> Axes:
-    return {axis.name: axis.extent for axis in layout.axes}
+    return Axes({axis.name: axis.extent for axis in layout.axes})
 
 
 def _tidied(coordinate: Coordinate, axes: Axes) -> Coordinate:
@@ -118,6 +117,12 @@ def _tidied(coordinate: Coordinate, axes: Axes) -> Coordinate:
 
 def tidy(expr: Expr, axes: Axes) -> Expr:
     """Return an expression with the sums in it as digits, as far as they are sums of digits."""
+    if expr not in axes.tidied:
+        axes.tidied[expr] = _tidy(expr, axes)
+    return axes.tidied[expr]
+
+
+def _tidy(expr: Expr, axes: Axes) -> Expr:
     match expr:
         case Index() | Extent() | Constant():
             return expr
@@ -154,7 +159,7 @@ def tidy(expr: Expr, axes: Axes) -> Expr:
 def _exclusive(expr: BitXor, axes: Axes) -> Expr | None:
     """A sum with the exclusive or in its low digits, where one side is only low bits."""
     for left, right in ((expr.left, expr.right), (expr.right, expr.left)):
-        bounds = reach(right, axes)
+        bounds = reach(right, axes.extents)
         whole = weighted(tidy(left, axes), axes)
         if bounds is None or not isinstance(bounds.high, Constant) or whole is None:
             continue
@@ -183,11 +188,21 @@ def _changed(expr: BitXor, axes: Axes) -> Expr | None:
 
 
 def _tuple(expr: Expr, axes: Axes) -> Expr:
-    """A sum of digits in places of their own as one tuple, which can be cut like an index."""
+    """A sum of digits in places of their own as one tuple, which can be cut like an index.
+
+    So is a digit that counts down: ``(Y - 1 - y)/8`` is a digit of the tuple ``(Y - 1 - y)``.
+    """
     found = None if read(expr) is not None else weighted(expr, axes)
-    places = None if found is None else found.places(None)
-    if places is None or len(places) < 2:
+    if found is None:
         return expr
+    places = found.places(None)
+    if places is None or len(places) < 2:
+        upright = found.upright()
+        places = None if upright == found else upright.places(None)
+    if places is None:
+        return expr
+    if len(places) == 1 and isinstance(places[0].value, MixedRadix):
+        return places[0].value
     return MixedRadix(tuple(Coordinate(each.value, each.extent) for each in places))
 
 

@@ -7,11 +7,11 @@ another; so `c - c/16*16` and `c%4 + c%16/4*4` are one digit. Nothing here is tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import gcd
 
-from layoutdsl.language.digits.extents import in_one_spelling, no_less
+from layoutdsl.language.digits.extents import Room, in_one_spelling, no_less
 from layoutdsl.language.digits.network import Turn
 from layoutdsl.language.digits.sums import limit_of, spread
 from layoutdsl.language.digits.swizzled import turn, turns
@@ -42,7 +42,17 @@ from layoutdsl.language.integers.expr import (
     indices,
 )
 
-Axes = Mapping[str, Expr]
+
+@dataclass(frozen=True)
+class Axes:
+    """What each index stays below, and what the range says of products of extents."""
+
+    extents: Mapping[str, Expr]
+    rooms: tuple[Room, ...] = ()
+    tidied: dict[Expr, Expr] = field(default_factory=dict, compare=False, repr=False)
+    """What `tidy` has made of an expression: one within nested exclusive ors is asked for often."""
+
+
 Term = tuple[Digit, Expr]
 """A digit and its weight, an expression over extents."""
 
@@ -57,7 +67,7 @@ class Weighted:
     Attributes:
         terms: no two of one place; in the order of their axes, most minor first.
         constant: over extents.
-        axes: the extent of each index.
+        axes: what the digits are cut from.
     """
 
     terms: tuple[Term, ...]
@@ -80,13 +90,16 @@ class Weighted:
 
     def limit(self, digit: Digit) -> Expr | None:
         """Return what a digit stays below."""
-        found = limit_of(digit.value, dict(self.axes))
+        found = limit_of(digit.value, dict(self.axes.extents))
         return None if found is None else in_one_spelling(found)
 
     def divided(self, block: Expr) -> tuple[Weighted, Weighted] | None:
         """Return quotient and remainder by ``block``, where they can be read off."""
+        return self._divided(self.terms, block) or self._divided(self._cut_at(block), block)
+
+    def _divided(self, terms: Iterable[Term], block: Expr) -> tuple[Weighted, Weighted] | None:
         high, low = list[Term](), list[Term]()
-        for digit, weight in self._cut_at(block):
+        for digit, weight in terms:
             count = exact_quotient(weight, block)
             (low if count is None else high).append((digit, weight if count is None else count))
         above, rest = _split_constant(self.constant, block)
@@ -120,7 +133,8 @@ class Weighted:
             if limit is None or not at_least(weight, 0):
                 return False
             most = Add(most, Mul(weight, Sub(limit, ONE)))
-        return at_least(self.constant, 0) and no_less(block, simplify(Add(most, ONE)))
+        limit = simplify(Add(most, ONE))
+        return at_least(self.constant, 0) and no_less(block, limit, self.axes.rooms)
 
     @property
     def unit(self) -> Constant | None:
@@ -203,7 +217,7 @@ def _without_turns(terms: Polynomial, axes: Axes) -> tuple[Polynomial, list[Term
     """What is left of a sum without digits that it turns round, and these."""
     left, found = dict(terms), list[Term]()
     for digit, other, weight in turns(terms):
-        limit = limit_of(digit, dict(axes))
+        limit = limit_of(digit, dict(axes.extents))
         if limit is not None:
             value = turn(Turn(digit, limit, other))
             rest = polynomial(Sub(from_polynomial(left), Mul(value, weight)))
@@ -215,7 +229,7 @@ def _without_turns(terms: Polynomial, axes: Axes) -> tuple[Polynomial, list[Term
 
 def _moved(value: Expr, axes: Axes) -> Digit | None:
     """A digit that others move, as a tuple of one part."""
-    bounds = reach(value, axes) if isinstance(value, BitXor | Mod) else None
+    bounds = reach(value, axes.extents) if isinstance(value, BitXor | Mod) else None
     if bounds is None or not at_least(bounds.low, 0):
         return None
     return _alone(value, bounds.high)
@@ -258,9 +272,17 @@ def _flat(expr: Expr) -> Expr:
 
 def _canonical(terms: Iterable[Term]) -> Iterator[Term]:
     """Digits cut where others of their whole are cut, collected, and joined again."""
+    terms = list(terms)
+    alone: dict[Expr, MixedRadix] = {
+        digit.whole.parts[0].value: digit.whole
+        for digit, _ in terms
+        if isinstance(digit.whole, MixedRadix) and len(digit.whole.parts) == 1
+    }
     wholes: dict[Expr, list[Term]] = {}
     for digit, weight in terms:
-        wholes.setdefault(digit.whole, []).append((digit, weight))
+        part = alone.get(digit.value)  # `k%q` where `(k%q)/4` is cut from it
+        found = digit if part is None else Digit(part, ONE, None)
+        wholes.setdefault(found.whole, []).append((found, weight))
     for whole in sorted(wholes, key=lambda each: (not isinstance(each, Index), str(each))):
         yield from _collected(wholes[whole])
 

@@ -22,6 +22,7 @@ from layoutdsl.proof.statements.terms import step_name
 from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.congruence import Wanted
 from layoutdsl.proof.tactics.polynomials import Bounds, canonical
+from layoutdsl.proof.tactics.splitting import multiples
 from layoutdsl.proof.tactics.straightening import know_swizzled, narrow, straighten, straightened
 
 
@@ -47,6 +48,7 @@ class Decoding:
         expand = marked | {name for name in names if name.startswith("d.") or name in wholes}
         expand |= straightened(network)
         shared = {name for name in names if name.startswith("r.")}
+        expand |= multiples(ground, network, theorem)
         self.arithmetic = Arithmetic(self.builder, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
 

@@ -14,6 +14,7 @@ from layoutdsl.language.digits.network import Chain, Network, Rotation, Turn
 from layoutdsl.language.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.language.integers.expr import Index
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
+from layoutdsl.proof.kernel.polynomial import Polynomial
 from layoutdsl.proof.kernel.theorem import By, Ring, Term, Theorem, replaced
 from layoutdsl.proof.statements import statement
 from layoutdsl.proof.statements.statement import Ground
@@ -21,7 +22,7 @@ from layoutdsl.proof.statements.terms import index_name, step_name
 from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.congruence import Wanted
 from layoutdsl.proof.tactics.polynomials import Bounds, canonical
-from layoutdsl.proof.tactics.splitting import at_most, split
+from layoutdsl.proof.tactics.splitting import at_most, multiples, split
 from layoutdsl.proof.tactics.turning import turn
 
 
@@ -44,10 +45,12 @@ class Encoding:
         names = [name for name, _ in theorem.definitions]
         expand = {name for name in names if name[:2] in ("v.", "d.", "s.")}
         shared = {name for name in names if name.startswith("r.")}
+        expand |= multiples(ground, network, theorem)
         self.arithmetic = Arithmetic(self.builder, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
         # Of each tuple: its name, the bounds of its value, and how its parts are read off again.
         self.wholes: dict[int, tuple[str, Bounds, dict[int, tuple[str, str]]]] = {}
+        self._moved_parts: dict[int, Polynomial] = {}
 
     def prove(self) -> ProofBuilder:
         """Return the finished builder.
@@ -77,11 +80,15 @@ class Encoding:
         for swizzle in self.network.swizzles:
             if isinstance(swizzle.moved, Rotation):
                 self.arithmetic.positive(self.ground.vocabulary.term(swizzle.moved.radix))
-        for number, chain in reversed(list(enumerate(self.network.chains))):
+        chains = list(enumerate(self.network.chains))[::-1]
+        if any(each.wire >= len(self.ground.layout.coordinates) for each in self.network.swizzles):
+            # A part of a tuple may be moved by any index, so all of them are cut first.
+            chains.sort(key=lambda each: not isinstance(each[1].whole, Index))
+        for number, chain in chains:
             self._split(number, chain)
         for swizzle in self.network.swizzles:
             if isinstance(swizzle.moved, Turn):
-                digit = self.ground.vocabulary.term(self.network.wires[swizzle.wire].value)
+                digit = self.ground.vocabulary.term(swizzle.moved.digit)
                 turn(self.arithmetic, self.ground, swizzle.moved, digit)
         self._ranges()
         return self._join_slot()
@@ -163,6 +170,8 @@ class Encoding:
         part = self.network.wires[wire]
         value, _ = self.values.normal(self.ground.vocabulary.term(part.value))
         plain = canonical(value)
+        if self.network.swizzle_of(wire) is not None:
+            self._moved_parts.setdefault(wire, value)
         upper = self.ground.vocabulary.term(part.extent)
         low, high = self.arithmetic.in_range(plain, upper)
         return plain, Bounds(upper, low, high)
@@ -185,6 +194,10 @@ class Encoding:
         fold = [By(each, backwards=True) for each in names]
         fact = self.builder.calculate(canonical(key), Ring(unfolded), *fold, By(equal))
         self.values.know_sum(key, value, fact)
+        if chain.parts[0] in self._moved_parts and len(chain.parts) == 1:
+            _, own, _ = self.wholes[number]
+            low, high = (self.builder.rewrite(each, By(equal)) for each in (own.low, own.high))
+            self.values.groups.insert(0, (value, Bounds(own.upper, low, high)))
 
     def _ranges(self) -> None:
         """Every coordinate, nested ones included, stays within its extent."""
@@ -252,14 +265,21 @@ class Encoding:
         for part in reversed(chain.parts[1:]):
             quotient, remainder = reading[part]
             digit = step_name(digit_name(part))
-            value_of_part, _ = self._part(part)
             found = self.builder.calculate(digit, By(digit), By(same), By(remainder))
-            self._know(digit, value_of_part, found)
+            self._know_part(part, digit, found)
             rest = step_name(rest_name(part))
             same = self.builder.calculate(rest, By(rest), By(same), By(quotient))
         digit = step_name(digit_name(chain.parts[0]))
-        value_of_part, _ = self._part(chain.parts[0])
-        self._know(digit, value_of_part, self.builder.calculate(digit, By(digit), By(same)))
+        found = self.builder.calculate(digit, By(digit), By(same))
+        self._know_part(chain.parts[0], digit, found)
+
+    def _know_part(self, part: int, digit: str, fact: str) -> None:
+        """What is read is the part; a moved one stays as it was moved, so that it is moved back."""
+        if part in self._moved_parts:
+            self.values.know(digit, self._moved_parts[part], fact)
+            return
+        value, _ = self._part(part)
+        self._know(digit, value, fact)
 
     def _read_index(self, axis: str) -> None:
         read, index = statement.decoded(axis), index_name(axis)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from layoutdsl.language.digits.extents import Extents
 from layoutdsl.language.integers.bits import arithmetic as arithmetic_of
 from layoutdsl.language.integers.bounds import ONE, polynomial, product, simplify
-from layoutdsl.language.integers.digit import exact_quotient, read, same, times
+from layoutdsl.language.integers.digit import Digit, exact_quotient, read, same, times
 from layoutdsl.language.integers.expr import (
     Add,
     CeilDiv,
@@ -72,6 +72,10 @@ def _magnitude(place: Expr) -> int:
     return place.value if isinstance(place, Constant) else len(text(place))
 
 
+Blocks = tuple[Expr, int]
+"""What an extent is counted in, and how much the last block lacks."""
+
+
 class Cutter:
     """Defines digits in a proof, and tells its normal forms what they make up."""
 
@@ -108,8 +112,8 @@ class Cutter:
             fact = self._builder.calculate(name, *moves, Ring(canonical(value)))
             self._arithmetic.values.know(name, value, fact)
 
-    def extent(self, extent: Expr, places: list[Expr], block: Expr | None) -> None:
-        """Cut an extent; ``block`` divides it."""
+    def extent(self, extent: Expr, places: list[Expr], blocks: Blocks | None) -> None:
+        """Cut an extent, which is blocks and a rest."""
         if not isinstance(extent, Extent):
             self._compound(extent, places)
             return
@@ -118,7 +122,7 @@ class Cutter:
         known = self._known_extent(name)
         if known is not None:
             value, fact = known
-        elif block is None:
+        elif blocks is None:
             radices = _radices(places)
             if not radices:
                 return
@@ -127,7 +131,7 @@ class Cutter:
             begin = Ring(("+", less, 1))
             fact = self._builder.calculate(name, begin, *moves, Ring(canonical(value)))
         else:
-            value, fact = self._divisible(name, block, places)
+            value, fact = self._in_blocks(name, blocks, places)
         self._arithmetic.values.know(name, value, fact)
 
     def equal(self, names: dict[str, tuple[str, str]]) -> None:
@@ -145,21 +149,28 @@ class Cutter:
                     return {(): number}, self._builder.have(("=", name, number), fact)
         return None
 
-    def _divisible(self, name: str, block: Expr, places: list[Expr]) -> tuple[Polynomial, str]:
+    def _in_blocks(self, name: str, blocks: Blocks, places: list[Expr]) -> tuple[Polynomial, str]:
+        """An extent as a number of blocks, less what the last one lacks."""
+        block, missing = blocks
         divisor = self._vocabulary.term(block)
         self._arithmetic.positive(divisor)
-        whole, *_ = self._builder.use("DIVISION", {"x": name, "B": divisor})
-        zero = self._builder.find(("=", ("mod", name, divisor), 0))
-        assert zero is not None
-        above = self._builder.define(f"k.{name}", ("div", name, divisor))
+        full: Term = ("+", name, missing) if missing else name
+        whole, *_ = self._builder.use("DIVISION", {"x": full, "B": divisor})
+        rest = divisor - missing if missing and isinstance(divisor, int) else 0
+        given = self._builder.find(("=", ("mod", name, divisor), rest))
+        assert given is not None
+        above = self._builder.define(f"k.{name}", ("div", full, divisor))
         fold = By(above, backwards=True)
         product: Term = ("*", above, divisor)
-        exact = self._builder.have(("=", name, product), self._builder.rewrite(whole, fold), zero)
+        value: Term = ("-", product, missing) if missing else product
+        exact = self._builder.have(("=", name, value), self._builder.rewrite(whole, fold), given)
         further = [each for place in places if (each := exact_quotient(place, block)) is not None]
         radices = _radices(further)
         less: Term = ("-", above, 1)
         _, moves = self._cut(above, less, radices)
-        steps: list[Ring | By] = [By(exact), Ring(("*", ("+", less, 1), divisor)), *moves]
+        joined: Term = ("*", ("+", less, 1), divisor)
+        ring = Ring(("-", joined, missing) if missing else joined)
+        steps: list[Ring | By] = [By(exact), ring, *moves]
         end = self._builder.right(self._builder.calculate(name, *steps))
         result = in_terms(end)
         return result, self._builder.calculate(name, *steps, Ring(canonical(result)))
@@ -246,6 +257,16 @@ class Cutter:
         return in_terms(end), moves
 
 
+def _blocks(condition: Condition) -> tuple[Expr, Blocks] | None:
+    """What a condition says of an extent in blocks: ``C % 4 == 3`` that the last lacks one."""
+    match condition.left, condition.operator, condition.right:
+        case Mod(whole, block), "==", Constant(0):
+            return whole, (block, 0)
+        case Mod(Extent() as whole, Constant(block)), "==", Constant(rest) if 0 < rest < block:
+            return whole, (Constant(block), block - rest)
+    return None
+
+
 def refine(
     arithmetic: Arithmetic,
     vocabulary: Vocabulary,
@@ -263,11 +284,7 @@ def refine(
     for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("n.")):
         extents.setdefault(Extent(name[2:]), [])
     range_ = tuple(range_)
-    divisible = {
-        each.left.left: each.left.right
-        for each in range_
-        if isinstance(each.left, Mod) and each.operator == "==" and each.right == Constant(0)
-    }
+    divisible = dict(filter(None, map(_blocks, range_)))
     equal = _equal_extents(arithmetic.builder)
     for name, (other, _) in equal.items():
         extents[Extent(other)] += extents.pop(Extent(name))
@@ -305,28 +322,28 @@ def _equal_extents(builder: ProofBuilder) -> dict[str, tuple[str, str]]:
 def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, list[Expr]]]:
     wholes: dict[Expr, list[Expr]] = {}
     extents: dict[Expr, list[Expr]] = {}
-    for expr in exprs:
-        for each in walk(expr):
-            if not isinstance(each, FloorDiv | Mod | CeilDiv) or _is_half_of_squares(each):
-                continue
-            if not indices(each.left):
-                base, divisor = _extent_cut(each.left, each.right)
-                extents.setdefault(base, []).append(divisor)
-                continue
-            if any(name.startswith("_") for name in indices(each.left)):
-                continue  # steps of an inverse stay whole: both sides divide them alike
-            digit = read(each.left)
-            if digit is not None:
-                ends = (digit.divisor, times(digit.divisor, each.right))
-                inner = [_within(digit.whole, end) for end in ends]
-                apart = [found for found in inner if found is not None]
-                if len(apart) < len(ends):
-                    apart = [(digit.whole, end) for end in ends]
-                for whole, place in apart:
-                    wholes.setdefault(whole, []).append(place)
-            else:
-                for whole, place in _summands(each.left, each.right):
-                    wholes.setdefault(whole, []).append(place)
+    cuts = (each for expr in exprs for each in walk(expr))
+    for each in dict.fromkeys(cut for cut in cuts if isinstance(cut, FloorDiv | Mod | CeilDiv)):
+        if _is_half_of_squares(each):
+            continue
+        if not indices(each.left):
+            base, divisor = _extent_cut(each.left, each.right)
+            extents.setdefault(base, []).append(divisor)
+            continue
+        if any(name.startswith("_") for name in indices(each.left)):
+            continue  # steps of an inverse stay whole: both sides divide them alike
+        digit = read(each.left)
+        if digit is not None:
+            ends = (digit.divisor, times(digit.divisor, each.right))
+            inner = [_within(digit.whole, end) for end in ends]
+            apart = [found for found in inner if found is not None]
+            if len(apart) < len(ends):
+                apart = [(digit.whole, end) for end in ends]
+            for whole, place in apart:
+                wholes.setdefault(whole, []).append(place)
+        else:
+            for whole, place in _summands(each.left, each.right):
+                wholes.setdefault(whole, []).append(place)
     ordered = dict(sorted(wholes.items(), key=lambda item: isinstance(item[0], MixedRadix)))
     return ordered, extents
 
@@ -355,9 +372,16 @@ def _within(whole: Expr, place: Expr) -> tuple[Expr, Expr] | None:
         if inner is None:
             return None
         if number == 0 or (exact_quotient(end, place) is not None and not same(end, place)):
-            return None if digit is None else _within(digit.whole, times(digit.divisor, inner))
+            if digit is None or not _is_cut_evenly(digit, inner):
+                return None
+            return _within(digit.whole, times(digit.divisor, inner))
         weight = end
     return None
+
+
+def _is_cut_evenly(digit: Digit, place: Expr) -> bool:
+    """Whether a cut of a digit is one of its whole: not so for ``k%q`` at 4, ``q`` being any."""
+    return digit.radix is None or exact_quotient(digit.radix, place) is not None
 
 
 def _summands(value: Expr, block: Expr) -> Iterator[tuple[Expr, Expr]]:

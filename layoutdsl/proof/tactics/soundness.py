@@ -61,9 +61,20 @@ class Respelled:
             known[theorem.name] = theorem
         joined = () if self._parts is None else (self._joined(),)
         for theorem in (self._same(), self._size(), *joined):
-            spoken = [*_spoken(self._ground.layout), *_spoken(read.spelled)]
-            yield theorem, prove_equations(self._ground, theorem, spoken, self._lemmas_alone())
+            yield theorem, self._equations(theorem)
             known[theorem.name] = theorem
+
+    def _equations(self, theorem: Theorem) -> Proof:
+        """Prove equations over the digits of both texts, or over those of the spelling alone.
+
+        ``(k - k/q*q)/4`` cuts ``k`` at 4, and its spelling ``k%q/4`` at ``q``: no multiple of 4.
+        """
+        spelled = _spoken(self._read.spelled)
+        both = [*_spoken(self._ground.layout), *spelled]
+        try:
+            return prove_equations(self._ground, theorem, both, self._lemmas_alone())
+        except NoProof:
+            return prove_equations(self._ground, theorem, spelled, self._lemmas_alone())
 
     def _lemmas_alone(self) -> Mapping[str, Theorem]:
         return {name: each for name, each in self._known.items() if "." not in name}

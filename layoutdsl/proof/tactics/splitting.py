@@ -8,7 +8,8 @@ from layoutdsl.language.digits.network import Chain, Network
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import CeilDiv, Constant, Expr, Mul
-from layoutdsl.proof.kernel.theorem import By, Ring, Term, names
+from layoutdsl.proof.kernel.builder import ProofBuilder
+from layoutdsl.proof.kernel.theorem import By, Ring, Term, Theorem, names, replaced
 from layoutdsl.proof.statements.statement import Ground
 from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.growth import grown
@@ -69,9 +70,55 @@ def at_most(
     quotients = list(_quotients(reach))
     for quotient in quotients:
         premises += arithmetic.quotient_facts(quotient)
-    if quotients:  # the products in those facts are in a fixed order
-        premises.append(builder.calculate(reach, Ring(canonical(in_terms(reach)))))
+    products = list(_bounded_products(builder))
+    premises += _exact(arithmetic, products) if products else ()
+    for each in (*products, *((reach, extent) if products else (reach,) if quotients else ())):
+        # To the solver `a*b` and `b*a` are two unknowns, so products are put in a fixed order.
+        premises.append(builder.calculate(each, Ring(canonical(in_terms(each)))))
     return builder.have(("<=", extent, reach), *premises)
+
+
+def _exact(arithmetic: Arithmetic, products: list[Term]) -> Iterator[str]:
+    """Yield what products are if a number divides one of their extents: ``o*p = o*32*(p/32)``."""
+    builder = arithmetic.builder
+    for fact in builder.hypotheses:
+        match builder.formula(fact):
+            case ("=", ("mod", str() as extent, int(block)), 0):
+                arithmetic.positive(block)
+                joined, *_ = builder.use("DIVISION", {"x": extent, "B": block})
+                whole: Term = ("*", ("div", extent, block), block)
+                equal = builder.have(("=", extent, whole), joined, fact)
+                for each in products:
+                    if extent in names(each):
+                        there = canonical(in_terms(replaced(each, extent, whole)))
+                        yield builder.calculate(each, By(equal), Ring(there))
+
+
+def multiples(ground: Ground, network: Network, theorem: Theorem) -> set[str]:
+    """Return the names of extents such as ``8*q``, if digits are cut at ``32*q`` or the like.
+
+    Only ``q`` says that one divides the other, so these names are replaced by what they stand for.
+    """
+    divisors = (cut.divisor for chain in network.chains for cut in chain.cuts)
+    if not any(_is_multiple(ground.vocabulary.term(each)) for each in divisors):
+        return set()
+    shared = ((name, term) for name, term in theorem.definitions if name.startswith("r."))
+    return {name for name, term in shared if _is_multiple(term)}
+
+
+def _is_multiple(extent: Term) -> bool:
+    value = in_terms(extent)
+    return len(value) == 1 and all(factors and count > 1 for factors, count in value.items())
+
+
+def _bounded_products(builder: ProofBuilder) -> Iterator[Term]:
+    """The products of extents that the range compares, as in ``I <= o*32*q``."""
+    for fact in builder.hypotheses:
+        match builder.formula(fact):
+            case ("<=" | "<", left, right):
+                for each in (left, right):
+                    if any(len(factors) > 1 for factors in in_terms(each)):
+                        yield each
 
 
 def _quotients(term: Term) -> Iterator[Term]:
