@@ -82,7 +82,7 @@
 (assert (not (< 0 2)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.71
+; prove LapackPackedLower: domain.element f.70
 (push 1)
 (declare-const n.N Int)
 (declare-const i.i Int)
@@ -117,7 +117,7 @@
 (assert (not (<= 0 (+ i.i (div (mul (- (- (* 2 n.N) i.j) 1) i.j) 2)))))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.77
+; prove LapackPackedLower: domain.element f.76
 (push 1)
 (declare-const n.N Int)
 (declare-const i.i Int)
@@ -154,19 +154,19 @@
 (assert (not (< (+ i.i (div (mul (- (- (* 2 n.N) i.j) 1) i.j) 2)) r.0)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.78
+; prove LapackPackedLower: domain.element f.77
 (push 1)
 (declare-const v.0 Int)
 (assert (not (= v.0 v.0)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.79
+; prove LapackPackedLower: domain.element f.78
 (push 1)
 (declare-const slot Int)
 (assert (not (= slot slot)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.80
+; prove LapackPackedLower: domain.element f.79
 (push 1)
 (declare-const n.N Int)
 (declare-const i.i Int)
@@ -203,7 +203,7 @@
 (assert (not (<= 1 r.0)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.82
+; prove LapackPackedLower: domain.element f.81
 (push 1)
 (declare-const n.N Int)
 (declare-const i.i Int)
@@ -242,7 +242,7 @@
 (assert (not (<= 0 v.0)))
 (check-sat)
 (pop 1)
-; prove LapackPackedLower: domain.element f.83
+; prove LapackPackedLower: domain.element f.82
 (push 1)
 (declare-const n.N Int)
 (declare-const i.i Int)

@@ -506,12 +506,36 @@
 (assert (not (< 3 4)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.encode f.3
+; prove RAW10: p1.shape f.1
+(push 1)
+(declare-const n.H Int)
+(assert (<= 1 n.H))
+(assert (not (< 0 n.H)))
+(check-sat)
+(pop 1)
+; prove RAW10: p1.shape f.3
+(push 1)
+(declare-const n.W Int)
+(assert (<= 1 n.W))
+(assert (not (< 0 n.W)))
+(check-sat)
+(pop 1)
+; prove RAW10: p1.shape f.4
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.encode f.41
+; prove RAW10: p1.shape f.9
+(push 1)
+(assert (not (< 0 40)))
+(check-sat)
+(pop 1)
+; prove RAW10: p1.encode f.3
+(push 1)
+(assert (not (< 0 4)))
+(check-sat)
+(pop 1)
+; prove RAW10: p1.encode f.42
 (push 1)
 (declare-const x.1 Int)
 (declare-const x.1.4 Int)
@@ -541,7 +565,7 @@
 (assert (not (<= 0 (+ x.1 32))))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.encode f.42
+; prove RAW10: p1.encode f.43
 (push 1)
 (declare-const x.1 Int)
 (declare-const x.1.4 Int)
@@ -571,7 +595,7 @@
 (assert (not (< (+ x.1 32) 40)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.encode f.66
+; prove RAW10: p1.encode f.67
 (push 1)
 (declare-const slot Int)
 (declare-const h.2 Int)
@@ -582,7 +606,7 @@
 (assert (not (<= 0 slot)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.encode f.67
+; prove RAW10: p1.encode f.68
 (push 1)
 (declare-const slot Int)
 (declare-const h.2 Int)
@@ -593,7 +617,17 @@
 (assert (not (< slot p.2)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.1
+; prove RAW10: p1.element f.2
+(push 1)
+(declare-const i.w Int)
+(declare-const n.W Int)
+(declare-const r.0 Int)
+(assert (< i.w n.W))
+(assert (<= n.W (* 4 r.0)))
+(assert (not (< i.w (* 4 r.0))))
+(check-sat)
+(pop 1)
+; prove RAW10: p1.decode f.1
 (push 1)
 (declare-const s.u2 Int)
 (declare-const slot Int)
@@ -604,7 +638,7 @@
 (assert (not (<= 0 s.u2)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.2
+; prove RAW10: p1.decode f.2
 (push 1)
 (declare-const s.u2 Int)
 (declare-const slot Int)
@@ -615,24 +649,24 @@
 (assert (not (< s.u2 p.2)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.4
+; prove RAW10: p1.decode f.4
 (push 1)
 (assert (not (< 0 40)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.12
+; prove RAW10: p1.decode f.12
 (push 1)
 (declare-const n.W Int)
 (assert (<= 1 n.W))
 (assert (not (< 0 n.W)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.13
+; prove RAW10: p1.decode f.13
 (push 1)
 (assert (not (< 0 4)))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.24
+; prove RAW10: p1.decode f.24
 (push 1)
 (declare-const s.t2 Int)
 (declare-const s.v2 Int)
@@ -640,73 +674,8 @@
 (assert (not (= s.v2 (+ 32 s.t2))))
 (check-sat)
 (pop 1)
-; prove RAW10: p1.digits.decode f.37
+; prove RAW10: p1.decode f.37
 (push 1)
 (assert (not (< 0 2)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.digits.same f.1
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.digits.same f.4
-(push 1)
-(declare-const k.n.W Int)
-(declare-const n.W Int)
-(assert (= (+ (* k.n.W 4) (mod n.W 4)) n.W))
-(assert (= (mod n.W 4) 0))
-(assert (not (= n.W (* k.n.W 4))))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.digits.same f.27
-(push 1)
-(assert (< 0 4))
-(assert (not (<= 0 3)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.digits.same f.28
-(push 1)
-(assert (< 0 4))
-(assert (not (< 3 4)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.digits.joined f.1
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.shape f.3
-(push 1)
-(declare-const n.H Int)
-(assert (<= 1 n.H))
-(assert (not (< 0 n.H)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.shape f.4
-(push 1)
-(declare-const n.W Int)
-(assert (<= 1 n.W))
-(assert (not (< 0 n.W)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.shape f.5
-(push 1)
-(assert (not (< 0 4)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.shape f.9
-(push 1)
-(assert (not (< 0 40)))
-(check-sat)
-(pop 1)
-; prove RAW10: p1.element f.2
-(push 1)
-(declare-const i.w Int)
-(declare-const n.W Int)
-(declare-const r.0 Int)
-(assert (< i.w n.W))
-(assert (<= n.W (* 4 r.0)))
-(assert (not (< i.w (* 4 r.0))))
 (check-sat)
 (pop 1)
