@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from math import inf, prod
 
@@ -242,6 +243,7 @@ def _with_parts_declared(expr: Expr, axes: Mapping[str, Expr]) -> Expr:
 Polynomial = dict[tuple[Expr, ...], int]
 
 
+@lru_cache(maxsize=1 << 15)  # tactics simplify the same parts of larger and larger terms
 def simplify(expr: Expr) -> Expr:
     """Return an equal expression with sums and products collected and constants folded."""
     match expr:
