@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.network import Network, NotDigits, network
-from layoutdsl.language.digits.solving import least, sign_of, told_by_domain
-from layoutdsl.language.integers.bounds import ONE, ZERO
-from layoutdsl.language.integers.digit import read
+from layoutdsl.language.digits.solving import bounds, least, sign_of, told_by_domain
+from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, simplify
+from layoutdsl.language.integers.digit import read, same
 from layoutdsl.language.integers.expr import (
     Add,
     CeilDiv,
@@ -120,6 +120,30 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """The indices along an axis, which are no more than a ring has places: ``t%c``.
+
+    Attributes:
+        axis: its name.
+        sign: -1 where the coordinate counts down.
+        rest: what the coordinate adds to the index: 3 in ``(t + 3)%c``.
+        first: the least index of the domain, ``T - c`` where ``T <= t + c``.
+        ring: how many places there are.
+    """
+
+    axis: str
+    sign: int
+    rest: Expr
+    first: Expr
+    ring: Expr
+
+    def index(self, place: Expr) -> Expr:
+        """Return the index that lies in a place of the ring."""
+        steps = Sub(place, self.rest) if self.sign == 1 else Sub(self.rest, place)
+        return Add(self.first, Mod(Sub(steps, self.first), self.ring))
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """How one number is found: an index, or a part of one.
 
@@ -129,12 +153,14 @@ class Read:
         coordinate: the coordinate, by its number in the layout; ``None`` where the numbers found
             before, or the domain alone, tell it.
         rows: where a row has to be found first.
+        window: where the coordinate is a ring through which the index runs.
     """
 
     axis: str
     value: Expr
     coordinate: int | None = None
     rows: Rows | None = None
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +212,7 @@ class _Finder:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.blocks = blocks_of(layout)
+        self.windows = dict(_windows(layout))
         self.parts: dict[str, Expr] = {}
         self.counts: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
         cut: dict[Expr, Expr] = {}
@@ -198,7 +225,11 @@ class _Finder:
         self.values = [replaced(each.value, cut) for each in layout.coordinates]
 
     def reading(self) -> Reading | NotDigits:
-        special = [number for number, each in enumerate(self.values) if not is_digit(each)]
+        special = [
+            number
+            for number, each in enumerate(self.values)
+            if number in self.windows or not is_digit(each)
+        ]
         digits = [each for number, each in enumerate(self.values) if number not in special]
         found = {name for each in digits for name in indices(each)}
         reads: list[Read] = []
@@ -261,6 +292,9 @@ class _Finder:
 
     def _read(self, number: int, unknown: list[str]) -> Read | None:
         value, here = self.values[number], Index(number_on(number))
+        window = self.windows.get(number)
+        if window is not None:
+            return Read(window.axis, window.index(here), number, window=window)
         match unknown:
             case [axis]:
                 sign = sign_of(value, axis)
@@ -287,6 +321,32 @@ class _Finder:
             if _holds_at_small_shapes(self.layout, number, rows):
                 return Read(column, place, number, rows)
         return None
+
+
+def _windows(layout: Layout) -> Iterator[tuple[int, Window]]:
+    """Yield the coordinates that are rings, each large enough for all indices of the domain."""
+    for number, coordinate in enumerate(layout.coordinates):
+        match coordinate.value:
+            case Mod(left, ring) if same(ring, coordinate.extent) and len(indices(left)) == 1:
+                (axis,) = indices(left)
+                others = (each.value for each in layout.coordinates if each is not coordinate)
+                sign = sign_of(left, axis)
+                if sign is None or any(axis in indices(each) for each in others):
+                    continue
+                rest = substitute(left, {axis: Constant(0)})
+                for first, past in _ends(layout, axis):
+                    if at_least(simplify(Sub(ring, Sub(past, first))), 0):
+                        yield number, Window(axis, sign, rest, first, ring)
+                        break
+
+
+def _ends(layout: Layout, axis: str) -> Iterator[tuple[Expr, Expr]]:
+    """Yield what the domain says of an index: not before the first, and before the second."""
+    extent = next(each.extent for each in layout.axes if each.name == axis)
+    found = [each for one in layout.domain if (each := bounds(one, axis)) is not None]
+    firsts = [low for low, _ in found if low is not None and not indices(low)]
+    pasts = [high for _, high in found if high is not None and not indices(high)]
+    yield from product(firsts, (extent, *pasts))
 
 
 def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from layoutdsl.language.digits.domains import Read, Reading, Rows, number_on
+from layoutdsl.language.digits.domains import Read, Reading, Rows, Window, number_on
 from layoutdsl.language.digits.inverse import ReadBack
 from layoutdsl.language.integers.expr import Mod
 from layoutdsl.language.meaning.model import Layout
@@ -34,6 +34,7 @@ from layoutdsl.proof.tactics.arith import Arithmetic
 from layoutdsl.proof.tactics.halves import Halves
 from layoutdsl.proof.tactics.polynomials import Bounds, canonical
 from layoutdsl.proof.tactics.soundness import Soundness
+from layoutdsl.proof.tactics.straightening import narrow
 
 ONE: Polynomial = {(): 1}
 
@@ -124,6 +125,9 @@ class Working:
             for name in sorted(left):
                 if name.startswith("a."):
                     self.note(name)
+                elif name in self.arithmetic.values.bounds:
+                    known = self.arithmetic.values.bounds[name]
+                    self.note(known.low, known.high)
                 else:
                     self.normal(name)
         return self.builder.have(goal, *more, *self.premises)
@@ -140,7 +144,12 @@ class Working:
     def _spoken(self, fact: str) -> set[str]:
         """The names in a fact that stand for something else."""
         spoken = names(self.builder.formula(fact))
-        return {name for name in spoken if name in self._expand or name.startswith("a.")}
+        return {name for name in spoken if self._stands_for_more(name)}
+
+    def _stands_for_more(self, name: str) -> bool:
+        """Whether a name has a definition that is used, or is a remainder, which has bounds."""
+        remainder = name.startswith("t.") and name in self.arithmetic.values.bounds
+        return remainder or name in self._expand or name.startswith("a.")
 
     def start(self, rows: Rows, row: Term) -> Polynomial:
         """Return where a row begins, in normal form."""
@@ -252,6 +261,9 @@ class DomainSoundness:
         self._close(working)
 
     def _read(self, working: Working) -> None:
+        for each in self._reading.reads:
+            if each.window is not None:
+                self._know_window(working, each.window)
         self._use(working, self._known["domain.own"], {})
         for each in self._searched():
             assert each.rows is not None
@@ -260,11 +272,34 @@ class DomainSoundness:
             working.ordered(each.rows, other, own)
             working.note(working.have(("=", other, own)))
         for each in self._reading.reads:
+            if each.window is not None and each.coordinate is not None:
+                self._know_place(working, each.coordinate)
             goal: Term = ("=", decoded(each.axis), index_name(each.axis))
             if each.axis in dict(self._reading.parts):
                 goal = ("=", decoded(each.axis), self._part(each.axis))
             working.note(working.have(goal))
         self._close(working)
+
+    def _know_window(self, working: Working, window: Window) -> None:
+        """An index less the first of its window is less than the ring, and so is what it lacks."""
+        term = self.ground.vocabulary.term
+        ring = canonical(working.normal(term(window.ring)))
+        working.arithmetic.positive(ring)
+        steps = working.normal(("-", index_name(window.axis), term(window.first)))
+        lacks = total([(working.normal(ring), 1), (ONE, -1), (steps, -1)])
+        for each in (steps, lacks):
+            low = working.have(("<=", 0, canonical(each)))
+            high = working.have(("<", canonical(each), ring))
+            narrow(working.arithmetic, canonical(each), Bounds(ring, low, high))
+
+    def _know_place(self, working: Working, coordinate: int) -> None:
+        """What is read on a ring is the coordinate, and has its normal form."""
+        builder, values = working.builder, working.arithmetic.values
+        place = decoded(number_on(coordinate))
+        same = builder.find(("=", place, f"v.{coordinate}"))
+        assert same is not None
+        value, equal = values.normal(f"v.{coordinate}")
+        values.know(place, value, builder.calculate(place, By(same), By(equal)))
 
     def _injective(self, working: Working) -> None:
         """Both slots are read alike, in the row of the first element, which is the other's too."""
@@ -298,6 +333,13 @@ class DomainSoundness:
         for each in self._reading.reads:
             if each.rows is not None:
                 working.start(each.rows, decoded(each.rows.row))
+            if each.window is not None and each.coordinate is not None:
+                ring = canonical(working.normal(self.ground.vocabulary.term(each.window.ring)))
+                working.arithmetic.positive(ring)
+                place = working.normal(decoded(number_on(each.coordinate)))
+                low = working.have(("<=", 0, canonical(place)))
+                high = working.have(("<", canonical(place), ring))
+                narrow(working.arithmetic, canonical(place), Bounds(ring, low, high))
         one, other = working.normal("back"), working.normal(back)
         if one == other:
             (_, first), (_, second) = (working.arithmetic.values.normal(n) for n in ("back", back))

@@ -218,13 +218,27 @@ class Evaluator:
     ) -> tuple[Polynomial, list[Ring | By]]:
         """A remainder of what leaves the same remainder, read off or named."""
         reduced, moves = self._congruences.reduced(dividend, divisor)
-        found = self._read_off("mod", reduced, divisor)
+        found = self._read_off("mod", reduced, divisor) or self._as_group(reduced, divisor)
         if found is None:
             fact = self._congruences.name(reduced, divisor)
             name = self.builder.right(fact)
             found = {(name,): 1}, [By(fact)]
         value, steps = found
         return value, [*moves, *steps]
+
+    def _as_group(
+        self, reduced: Polynomial, divisor: Polynomial
+    ) -> tuple[Polynomial, list[Ring | By]] | None:
+        """A remainder of a group of digits below the divisor, less or more a multiple of it."""
+        below = canonical(divisor)
+        for group, _ in self.groups:
+            multiple = exact_quotient(total([(reduced, 1), (group, -1)]), divisor)
+            if multiple and self._stays_below(group, below):
+                values = {"a": canonical(multiple), "b": canonical(group), "B": below}
+                _, remainder = self.builder.use("EUCLID", values)
+                joined: Term = ("+", ("*", values["a"], below), values["b"])
+                return group, [Ring(("mod", joined, below)), By(remainder)]
+        return None
 
     def _want(self, term: Term, dividend: Polynomial, below: Term) -> None:
         """Remember where a digit would have to be cut for a quotient to be read off."""
