@@ -57,7 +57,8 @@ def drawn(random: Random) -> str:
     return f"layout L<c, s>({axes}) = [{values}] where {first} <= t{last}"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
+@pytest.mark.ci(2)
 @pytest.mark.parametrize("seed", range(9))
 def test_verdicts_about_drawn_rings_agree_with_counting(seed: int) -> None:
     random, proved = Random(seed), 0
