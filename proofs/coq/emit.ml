@@ -1,4 +1,4 @@
-(* Write theorems, proofs and refutations as a Coq file, which Coq checks by itself. *)
+(* Write theorems, proofs, refutations and layouts as a Coq file, which Coq checks by itself. *)
 
 open Kernel
 
@@ -75,8 +75,9 @@ let item name i refutations =
 
 let head claim =
   p "(** %s\n\n    Written by `layoutdsl-check --coq`. Compile it beside the files of proofs/coq.\n\
-    \    Each theorem below is a record th_NAME; NAME_holds proves it as people read it. *)\n" claim;
-  p "Require Import Syntax Poly Check Refute Lemmas Main.\n\
+    \    Each theorem below is a record th_NAME; NAME_holds proves it as people read it. If the claim\n\
+    \    has a sentence about its layout, `declared` is the layout, and `sentence` proves it. *)\n" claim;
+  p "Require Import Syntax Poly Check Refute Lemmas Main Layout.\n\
      From Coq Require Import ZArith List.\n\
      Import ListNotations.\n\
      Open Scope Z_scope.\n\n"
@@ -93,3 +94,52 @@ let tail names =
       \    ltac:(unfold items; simpl; tauto))).\n\
        Qed.\n" n n n) names;
   match names with [] -> () | _ -> p "Print Assumptions %s_holds.\n" (List.nth names (List.length names - 1))
+
+(* The layout of the claim, and the sentence as a theorem about it. *)
+let rec expr = function
+  | Name x -> p "(Name "; pos x; p ")"
+  | Int n -> p "(Int "; z n; p ")"
+  | Calc (o, a, b) -> p "(Calc "; op o; p " "; expr a; p " "; expr b; p ")"
+  | Ceil (a, b) -> p "(Ceil "; expr a; p " "; expr b; p ")"
+  | Xor (a, b) -> p "(Xor "; expr a; p " "; expr b; p ")"
+  | Mask (a, m) -> p "(Mask "; expr a; p " "; z m; p ")"
+  | Pair (a, b) -> p "(Pair "; expr a; p " "; expr b; p ")"
+  | Sized (a, b) -> p "(Sized "; expr a; p " "; expr b; p ")"
+let condition (((r, negated), a), b) =
+  p "(%s, %b, " (match r with REq -> "REq" | RLe -> "RLe" | RLt -> "RLt") negated;
+  expr a; p ", "; expr b; p ")"
+let layout (l : layout) =
+  p "Definition declared : layout :=\n  {| axes := "; list value l.axes;
+  p ";\n   symbols := "; list pos l.symbols;
+  p ";\n   where_ := "; list condition l.where_;
+  p ";\n   start := "; expr l.start;
+  p ";\n   coordinates := "; expr l.coordinates;
+  p " |}.\n"
+let number_of (x, n) = p "("; pos x; p ", "; z n; p ")"
+let pair (x, y) = p "("; pos x; p ", "; pos y; p ")"
+let theorems = "(map (fun i => item_theorem (fst i)) items)"
+
+let packs l example i =
+  layout l;
+  p "Definition read : inverse :=\n  {| slot_name := "; pos i.slot_name;
+  p ";\n   box := "; list value i.box;
+  p ";\n   found := "; list value i.found;
+  p ";\n   gaps := "; list formula i.gaps;
+  p " |}.\nDefinition element : list (positive * Z) := "; list number_of example;
+  p ".\nLemma checked : check_packs declared element read %s = true.\n\
+     Proof. vm_cast_no_check (eq_refl true). Qed.\n" theorems;
+  let gapless = i.gaps = [] in
+  p "Theorem sentence : %s declared.\n" (if gapless then "packs_without_gaps" else "packs");
+  p "Proof.\n  exact (%s).\nQed.\nPrint Assumptions sentence.\n"
+    (if gapless then "proj2 (confirmed_with_packs items declared element read confirmed checked) eq_refl"
+     else "proj1 (confirmed_with_packs items declared element read confirmed checked)")
+
+let places l example slot second other =
+  layout l;
+  p "Definition element : list (positive * Z) := "; list number_of example;
+  p ".\nDefinition other : list (positive * positive) := "; list pair other;
+  p ".\nLemma checked : check_places declared element "; pos slot; p " "; pos second;
+  p " other %s = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n" theorems;
+  p "Theorem sentence : places declared.\n\
+     Proof. exact (confirmed_with_places items declared element _ _ other confirmed checked). Qed.\n\
+     Print Assumptions sentence.\n"
