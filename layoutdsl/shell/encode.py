@@ -49,7 +49,7 @@ KEYS = {
     " far=spread.far proved=spread.proved certificate=spread.certificate at",
     "RecordPlacement": "record shape field element runs missing",
     "RecordShapeCost": "shape elements bytes padding ratio fields",
-    "Rechecked": "name status claims questions problems",
+    "Rechecked": "name status claims questions sentences problems",
     "RoundedDown": "extent kind",
     "Run": "part low high address byte bit offset slot_bits start coordinates=terms",
     "ShapeCost": "shape elements size before padding ratio bytes axes gaps copies",

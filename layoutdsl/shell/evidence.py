@@ -132,8 +132,9 @@ def recheck(
     are asked that script. Counterexamples are found again in plain integers.
 
     With --checker coq no solver is asked. The statements are still written again and compared;
-    then `layoutdsl-check`, a checker that is proved in Coq, follows the proofs. Build it once:
-    `make -C proofs/coq`.
+    then `layoutdsl-check`, a checker that is proved in Coq, follows the proofs. It also reads the
+    declarations of layouts, and counts those whose theorems imply that the offset is a bijection.
+    Build it once: `make -C proofs/coq`.
 
     \b
       layoutdsl recheck
@@ -264,6 +265,9 @@ def _summary(found: list[Rechecked], solvers: tuple[str, ...], seconds: float) -
     claims = sum(each.claims for each in found[1:])
     questions = sum(each.questions for each in found)
     by = f"asked of {' and '.join(solvers)}" if solvers else "checked by layoutdsl-check"
+    sentences = sum(each.sentences or 0 for each in found)
+    if sentences:
+        by += f", {sentences} layout{'' if sentences == 1 else 's'} from the declaration"
     return f"{words}: {_counted(claims, questions)}, {by}  ({seconds:.1f} s)"
 
 

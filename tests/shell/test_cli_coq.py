@@ -37,11 +37,14 @@ def test_confirmed(certified: Shell) -> None:
     ended = rechecked(certified, "--checker", "coq")
     assert ended.code == 0
     assert re.fullmatch(
-        r"3 confirmed: 4 claims, \d+ questions, checked by layoutdsl-check  \(0\.0 s\)\n", ended.out
+        r"3 confirmed: 4 claims, \d+ questions, checked by layoutdsl-check, 2 layouts from the "
+        r"declaration  \(0\.0 s\)\n",
+        ended.out,
     )
     found = json.loads(rechecked(certified, "--checker", "coq", "--json").out)
     assert (found["status"], found["checker"]) == ("confirmed", "coq")
     assert found["solvers"] == []
+    assert [each["sentences"] for each in found["certificates"]] == [None, 1, 1]
 
 
 @pytest.mark.usefixtures("program")
@@ -87,6 +90,7 @@ def _with(entry, proofs):  # type: ignore[no-untyped-def]
         ("echo CONFIRMED -: 14 lemmas; exit 0", "layoutdsl-check ended early: CONFIRMED -: 14"),
         ("echo confirmed", "layoutdsl-check ended early: confirmed"),
         (r"printf 'fine\t\nend\t0 questions\n'", "layoutdsl-check complains: fine"),
+        (r"printf 'confirmed\tsays\nend\t0 questions\n'", "layoutdsl-check complains: confirmed"),
         (r"printf 'end\t0 questions\n'", "layoutdsl-check ended early: end"),
         ("kill -9 $$", "layoutdsl-check prints nothing"),
     ],

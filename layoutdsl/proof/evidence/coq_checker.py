@@ -31,6 +31,9 @@ PACKAGES = "ocaml-nox ocaml-findlib libzarith-ocaml-dev"
 
 Status: TypeAlias = Literal["confirmed", "empty", "unanswered", "rejected"]
 
+SENTENCES = ("", "packs", "packs outside gaps", "places")
+"""What a confirmed claim says of the declaration of its layout, by `proofs/coq/Layout.v`."""
+
 
 class NotRunError(Exception):
     """The program ended early, hung, or printed something else: nothing is confirmed."""
@@ -38,10 +41,18 @@ class NotRunError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """The verdict of the program on one claim; ``empty`` means that it has no theorems."""
+    """The verdict of the program on one claim; ``empty`` means that it has no theorems.
+
+    The reason of a confirmed claim is one of `SENTENCES`.
+    """
 
     status: Status
     reason: str = ""
+
+    @property
+    def has_sentence(self) -> bool:
+        """Whether the theorems imply that the declared offset is a bijection, or injective."""
+        return self.status == "confirmed" and self.reason != ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,8 @@ def confirm_claims(certificate: str, count: int) -> Confirmation:
 
 def _result(line: str) -> ClaimResult:
     status, tab, reason = line.partition("\t")
-    if status not in get_args(Status) or not tab:
+    known = status in get_args(Status) and (status != "confirmed" or reason in SENTENCES)
+    if not known or not tab:
         raise NotRunError(f"{PROGRAM} complains: {line[:200]}")
     return ClaimResult(cast("Status", status), reason)
 

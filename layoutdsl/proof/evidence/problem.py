@@ -61,12 +61,15 @@ class Rechecked:
         claims: how many claims it was checked for.
         questions: how many questions each solver answered, or `layoutdsl-check`.
         problems: what is wrong; with none, it stands.
+        sentences: how many layouts `layoutdsl-check` confirmed from their declarations, if it
+            was asked.
     """
 
     name: str
     claims: int
     questions: int
     problems: tuple[Problem, ...]
+    sentences: int | None = None
 
     __repr__ = brief
 

@@ -354,7 +354,10 @@ def _confirmed(
         return replace(followed, problems=(unconfirmed(subject.file, str(failure)),))
     for entry, result in zip(manifest.entries, found.claims, strict=True):
         problems += problems_of(entry, result)
-    return replace(followed, questions=found.questions, problems=tuple(problems))
+    sentences = sum(each.has_sentence for each in found.claims)
+    return replace(
+        followed, questions=found.questions, problems=tuple(problems), sentences=sentences
+    )
 
 
 def _of_source(subject: Subject, manifest: Manifest) -> Iterator[Problem]:
