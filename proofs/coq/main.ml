@@ -10,8 +10,6 @@ open Reader
 let usage = {|layoutdsl-check: confirm certificates of layoutdsl, by a checker that is proved in Coq.
 
 usage: layoutdsl-check FILE.json...        confirm certificates; `-` reads the standard input
-       layoutdsl-check --layouts FILE...   the same, and reject a layout whose sentence is not
-                                           confirmed
        layoutdsl-check --by-claim FILE     one line for each claim, for programs
        layoutdsl-check --lemmas FILE       compare lemmas.json with Lemmas.v
        layoutdsl-check --theorems FILE...  print every theorem as it was read
@@ -32,6 +30,7 @@ layouts without theorems have no sentence; the last lines count them.
 
 options, before the others:
        --quiet          print only what is not confirmed, and the counts
+       --layouts        also reject a layout whose sentence is not confirmed
        --seconds N      search at most N seconds for each answer (60)
        --slow N         print questions whose search takes more than N seconds to stderr
 
@@ -271,15 +270,15 @@ let answer_script file =
     | _ -> print_endline "unknown" in
   Smt.run answer (read_file file)
 
-let rec run quiet = function
-  | "--quiet" :: rest -> run true rest
+let rec run quiet strict = function
+  | "--quiet" :: rest -> run true strict rest
+  | "--layouts" :: rest -> run quiet true rest
   | "--seconds" :: n :: rest when float_of_string_opt n <> None ->
     Oracle.seconds := float_of_string n;
-    run quiet rest
+    run quiet strict rest
   | "--slow" :: n :: rest when float_of_string_opt n <> None ->
     slow := float_of_string n;
-    run quiet rest
-  | "--layouts" :: (_ :: _ as files) -> if confirm_files quiet true files then 0 else 1
+    run quiet strict rest
   | [ "--by-claim"; file ] -> by_claim file; 0
   | [ "--lemmas"; file ] -> lemma_file file; 0
   | "--theorems" :: files -> List.iter print_theorems files; 0
@@ -288,11 +287,11 @@ let rec run quiet = function
   | "--smt" :: files -> List.iter answer_script files; 0
   | [ "--help" ] -> print_string usage; 0
   | first :: _ as files when first = "-" || first.[0] <> '-' ->
-    if confirm_files quiet false files then 0 else 1
+    if confirm_files quiet strict files then 0 else 1
   | _ -> prerr_string usage; 2
 
 let () =
   exit
-    (match run false (List.tl (Array.to_list Sys.argv)) with
+    (match run false false (List.tl (Array.to_list Sys.argv)) with
      | code -> code
      | exception (Bad why | Sys_error why) -> Printf.printf "REJECTED %s\n" why; 1)
