@@ -69,7 +69,9 @@ let declaration tables source =
     if not (accept sign) then outside "`%s` is missing before %s" sign (text (peek ())) in
   let name () =
     match next () with Id w -> w | t -> outside "a name is missing before %s" (text t) in
-  let rec separated item = let first = item () in if accept "," then first :: separated item else [ first ] in
+  let rec separated item =
+    let first = item () in
+    if accept "," then first :: separated item else [ first ] in
   (match next () with
    | Id "layout" -> ()
    | Id (("record" | "table") as kind) -> outside "it is a %s" kind
@@ -93,10 +95,11 @@ let declaration tables source =
   expect ")";
   let indices = List.map fst axes in
   let extents = List.filter_map (function _, Id e -> Some e | _ -> None) axes in
-  let once l = List.fold_left (fun found x -> if List.mem x found then found else found @ [ x ]) [] l in
+  let once = List.fold_left (fun l x -> if List.mem x l then l else l @ [ x ]) [] in
   let numbers = once (extents @ parameters) in
   if List.length (once indices) < List.length indices then outside "two axes have one name";
-  if List.exists (fun x -> List.mem x numbers) indices then outside "an axis has the name of an extent";
+  if List.exists (fun x -> List.mem x numbers) indices then
+    outside "an axis has the name of an extent";
   let integer w = of_big (Big.of_string w) in
   let named w =
     if List.mem w indices then Name (index_number tables w)

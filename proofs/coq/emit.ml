@@ -128,11 +128,12 @@ let packs l example i =
   p " |}.\nDefinition element : list (positive * Z) := "; list number_of example;
   p ".\nLemma checked : check_packs declared element read %s = true.\n\
      Proof. vm_cast_no_check (eq_refl true). Qed.\n" theorems;
-  let gapless = i.gaps = [] in
-  p "Theorem sentence : %s declared.\n" (if gapless then "packs_without_gaps" else "packs");
-  p "Proof.\n  exact (%s).\nQed.\nPrint Assumptions sentence.\n"
-    (if gapless then "proj2 (confirmed_with_packs items declared element read confirmed checked) eq_refl"
-     else "proj1 (confirmed_with_packs items declared element read confirmed checked)")
+  let said, part, rest =
+    if i.gaps = [] then ("packs_without_gaps", "proj2", " eq_refl") else ("packs", "proj1", "") in
+  p "Theorem sentence : %s declared.\n\
+     Proof.\n\
+    \  exact (%s (confirmed_with_packs items declared element read confirmed checked)%s).\n\
+     Qed.\nPrint Assumptions sentence.\n" said part rest
 
 let places l example slot second other =
   layout l;
@@ -141,5 +142,7 @@ let places l example slot second other =
   p ".\nLemma checked : check_places declared element "; pos slot; p " "; pos second;
   p " other %s = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n" theorems;
   p "Theorem sentence : places declared.\n\
-     Proof. exact (confirmed_with_places items declared element _ _ other confirmed checked). Qed.\n\
+     Proof.\n\
+    \  exact (confirmed_with_places items declared element _ _ other confirmed checked).\n\
+     Qed.\n\
      Print Assumptions sentence.\n"

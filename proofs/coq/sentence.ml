@@ -127,7 +127,9 @@ let of_items tables items claim source =
         List.map (fun c -> (index_number tables c, variable ("i." ^ c ^ "~2"))) declared.indices in
       if check_places layout shape slot second other theorems then
         (Places (places declared source), Some (By_pairs (layout, shape, slot, second, other)))
-      else (Unsaid (declared.name ^ ": the theorems do not say that its offset is a bijection"), None)
+      else
+        let words = "the theorems do not say that its offset is a bijection" in
+        (Unsaid (declared.name ^ ": " ^ words), None)
 
 (* A claim `prove NAME` or `prove NAME where ...` says that a layout is right, in that range. Other
    claims have no sentence. *)
