@@ -5,8 +5,10 @@
    1. define quotients and remainders by numbers, and relate the digits of one number
    2. exact rational simplex over the constraints, with products, quotients and remainders as
       unknowns; infeasible rows give a Farkas combination
-   3. a model decides what to do next: split an alternative that it violates, add a congruence
-      (equal operands, equal results) that it violates, cut off or branch on a fraction *)
+   3. alternatives with an impossible side are settled first, once for all that follows
+   4. a model decides what to do next: decide a comparison of an alternative that it violates, add
+      a congruence (equal operands, equal results) that it violates, cut off or branch on a fraction
+   5. a refutation that does not need the last assumption refutes the other side too *)
 
 module Big = Z
 module Rat = Q
@@ -19,7 +21,7 @@ exception Gave_up
 (* Limits of the search for one question. *)
 let most_pivots = 1_000_000
 let most_nodes = 20_000
-let most_depth = 150
+let most_depth = 2000
 let most_cuts = 12 (* rounds in a row, before it branches: cuts may converge slowly *)
 let cuts_at_once = 8
 let seconds = ref 60.0
@@ -247,9 +249,58 @@ let gomory_cuts t =
 
 let rec take n l = match l with x :: l when n > 0 -> x :: take (n - 1) l | _ -> []
 
+(* Refutations as they are found: those of the kernel, with integers that are quick to compare.
+   Constraints and alternatives are numbered in the order in which they were added. *)
+type proof =
+  | Farkas of (int * Z.t) list
+  | Cut of (int * Z.t) list * Z.t * proof
+  | Split of int * proof * proof
+  | Branch of term * proof * proof
+  | Divide of term * Z.t * proof
+  | Congruence of op * (term * term) * (term * term) * proof list * proof
+
+let rec export = function
+  | Farkas l -> Kernel.Farkas (parts_of l)
+  | Cut (l, d, k) -> Kernel.Cut (parts_of l, of_big d, export k)
+  | Split (i, k, k') -> Kernel.Split (nat_of_int i, export k, export k')
+  | Branch (t, k, k') -> Kernel.Branch (t, export k, export k')
+  | Divide (a, b, k) -> Kernel.Divide (a, of_big b, export k)
+  | Congruence (o, (a, a'), (b, b'), [ k1; k2; k3; k4 ], k) ->
+    Kernel.Congruence (o, a, a', b, b', export k1, export k2, export k3, export k4, export k)
+  | Congruence _ -> assert false
+and parts_of l = List.map (fun (i, z) -> (nat_of_int i, of_big z)) l
+
+exception Needed
+
+(* The refutation without what [inner] has and [outer] has not, if it does not need that: then an
+   assumption was not to blame, and its other side need not be looked at. *)
+let without outer inner proof =
+  let shift low high i = if i < low then i else if i < high then raise Needed else i - high + low in
+  let constraint_ = shift (List.length outer.constraints) (List.length inner.constraints) in
+  let alternative = shift (List.length outer.alternatives) (List.length inner.alternatives) in
+  let parts = List.map (fun (i, z) -> (constraint_ i, z)) in
+  let rec of_proof = function
+    | Farkas l -> Farkas (parts l)
+    | Cut (l, d, k) -> Cut (parts l, d, of_proof k)
+    | Split (i, k, k') -> Split (alternative i, of_proof k, of_proof k')
+    | Branch (t, k, k') -> Branch (t, of_proof k, of_proof k')
+    | Divide (a, b, k) -> Divide (a, b, of_proof k)
+    | Congruence (o, a, b, l, k) -> Congruence (o, a, b, List.map of_proof l, of_proof k) in
+  match of_proof proof with found -> Some found | exception Needed -> None
+
+(* Refute both [left] and [right], which are [c] with an assumption each, and join the proofs. *)
+let either c (left, prove_left) (right, prove_right) join =
+  let one = prove_left left in
+  match without c left one with
+  | Some found -> found
+  | None ->
+    let other = prove_right right in
+    match without c right other with Some found -> found | None -> join one other
+
 let farkas parts =
   let d = List.fold_left (fun d (_, q) -> Z.lcm d (Q.den q)) Z.one parts in
-  List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num (Q.mul q (Q.of_bigint d))))) parts
+  List.filter (fun (_, z) -> Z.sign z <> 0)
+    (List.map (fun (i, q) -> (i, Q.num (Q.mul q (Q.of_bigint d)))) parts)
 
 let conflicts t c = match feasible t c with Conflict _ -> true | Feasible _ -> false
 let linear t c =
@@ -292,6 +343,15 @@ let rec pairs_of = function
   | _ :: rest -> pairs_of rest
   | [] -> []
 
+(* The term that is not negative where a comparison holds, and negative elsewhere. *)
+let rec comparison positive = function
+  | Rel (RLe, a, b) ->
+    Some (if positive then Op (OSub, b, a) else Op (OSub, Op (OSub, a, b), Num (Zpos XH)))
+  | Rel (RLt, a, b) ->
+    Some (if positive then Op (OSub, Op (OSub, b, a), Num (Zpos XH)) else Op (OSub, a, b))
+  | Not f -> comparison (not positive) f
+  | _ -> None
+
 (* The search. [settled] are numbers of alternatives of which a side was assumed already. *)
 
 type counts = {
@@ -311,7 +371,8 @@ let violated_congruence pairs t c =
   List.find_opt (fun p ->
     same p.left && same p.right && (not (same p.whole)) && equal p.left && equal p.right) pairs
 
-let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth parent c : refutation =
+(* [tidy] is the first alternative that was not yet looked at for an impossible side. *)
+let rec solve pairs ?(cuts = most_cuts) ?(settled = []) ?tidy depth parent c : proof =
   incr nodes;
   if depth <= 0 || !nodes > most_nodes then raise Gave_up;
   match feasible parent c with
@@ -321,19 +382,40 @@ let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth parent c : refutat
     let unsettled =
       List.filter (fun (i, _, _) -> not (List.mem i settled))
         (List.mapi (fun i (f, g) -> (i, f, g)) c.alternatives) in
+    let branch t0 =
+      let prove = solve pairs ~settled (depth - 1) t in
+      either c (add_le (Num Z0) t0 c, prove) (add_lt t0 (Num Z0) c, prove) (fun above below ->
+        counts.branches <- counts.branches + 1;
+        Branch (t0, above, below)) in
     let split (i, f, g) =
-      let side h = solve pairs ~settled:(i :: settled) (depth - 1) t (add_formula true h c) in
-      let left = side f in
-      let right = side g in
-      counts.splits <- counts.splits + 1;
-      Split (nat_of_int i, left, right) in
+      (* A comparison is decided for all alternatives with it. Otherwise the second side would not
+         know that the first one is false. *)
+      match comparison true f, comparison true g with
+      | Some t0, _ | None, Some t0 -> branch t0
+      | None, None ->
+      let prove = solve pairs ~settled:(i :: settled) (depth - 1) t in
+      either c (add_formula true f c, prove) (add_formula true g c, prove) (fun left right ->
+        counts.splits <- counts.splits + 1;
+        Split (i, left, right)) in
+    let impossible h = (not (truth model h)) && conflicts t (add_formula true h c) in
+    let settle (i, f, g) from =
+      let prove = solve pairs ~settled:(i :: settled) ~tidy:from (depth - 1) t in
+      either c (add_formula true f c, prove) (add_formula true g c, prove) (fun left right ->
+        counts.splits <- counts.splits + 1;
+        Split (i, left, right)) in
+    let looked_at = Option.value tidy ~default:max_int in
+    match
+      List.find_opt (fun (i, f, g) -> i >= looked_at && (impossible f || impossible g)) unsettled
+    with
+    | Some ((i, _, _) as alternative) -> settle alternative (i + 1)
+    | None ->
     (* Only alternatives that the model violates have to be split. One with an impossible side
        does not double the work: it comes first. *)
     let violated = List.filter (fun (_, f, g) -> not (truth model f || truth model g)) unsettled in
     let one_sided (_, f, g) =
       conflicts t (add_formula true f c) || conflicts t (add_formula true g c) in
     match List.find_opt one_sided violated with
-    | Some alternative -> split alternative
+    | Some ((i, _, _) as alternative) -> settle alternative looked_at
     | None ->
     match violated_congruence pairs t c with
     | Some p ->
@@ -342,43 +424,41 @@ let rec solve pairs ?(cuts = most_cuts) ?(settled = []) depth parent c : refutat
       let equal = add_eq (Op (p.operator, a, b)) (Op (p.operator, a', b')) c in
       let rest = solve pairs ~cuts ~settled (depth - 1) t equal in
       counts.congruences <- counts.congruences + 1;
-      Congruence (p.operator, a, a', b, b', less a a', less a' a, less b b', less b' b, rest)
+      Congruence (p.operator, p.left, p.right, [ less a a'; less a' a; less b b'; less b' b ], rest)
     | None ->
     match violated with
     | alternative :: _ -> split alternative
     | [] ->
       let has_fraction (m, _) = not (is_integer (model m)) in
       match List.find_map (List.find_opt has_fraction) c.constraints with
-      | None -> (match unsettled with first :: _ -> split first | [] -> raise Gave_up)
+      | None -> (match unsettled with first :: _ -> settle first looked_at | [] -> raise Gave_up)
       | Some (m, _) ->
         match List.find_opt one_sided unsettled with
-        | Some alternative -> split alternative
+        | Some alternative -> settle alternative looked_at
         | None ->
         match if cuts > 0 then take cuts_at_once (gomory_cuts t) else [] with
         | _ :: _ as found ->
           let rec apply c = function
             | [] -> solve pairs ~cuts:(cuts - 1) ~settled depth t c
             | (parts, d) :: rest ->
-              let parts = List.map (fun (i, q) -> (nat_of_int i, of_big (Q.num q))) parts in
-              match Option.bind (combine parts c.constraints) (divide_and_round (of_big d)) with
+              let parts = List.map (fun (i, q) -> (i, Q.num q)) parts in
+              let sum = combine (parts_of parts) c.constraints in
+              match Option.bind sum (divide_and_round (of_big d)) with
               | Some cut ->
                 let k = apply (add_constraint cut c) rest in
                 counts.cuts <- counts.cuts + 1;
-                Cut (parts, of_big d, k)
+                Cut (parts, d, k)
               | None -> apply c rest in
           apply c found
         | [] ->
         (* Branches on an unknown without bounds may never end, so alternatives come first. *)
         match unsettled with
-        | alternative :: _ -> split alternative
+        | (i, f, g) :: _ -> settle (i, f, g) looked_at
         | [] ->
           let q = model m in
           let above = Z.succ (Z.fdiv (Q.num q) (Q.den q)) in
           let bound = Op (OSub, mono_term m, Num (of_big above)) in
-          let right = solve pairs ~settled (depth - 1) t (add_le (Num Z0) bound c) in
-          let left = solve pairs ~settled (depth - 1) t (add_lt bound (Num Z0) c) in
-          counts.branches <- counts.branches + 1;
-          Branch (bound, right, left)
+          branch bound
 
 (* What is derived before the search: definitions of quotients and remainders by numbers, and how
    the digits of one number lie to each other. Without it, branches would have to find out that
@@ -471,7 +551,7 @@ let preparations ~compare_all terms =
   let quotients = List.map (fun (a, b) -> quotient a b) divisions in
   if compare_all then prepared @ pairs (take 16 quotients) else prepared
 
-let find ((premises, goal) as q : question) : refutation =
+let find ((premises, goal) as q : question) : Kernel.refutation =
   pivots := 0;
   nodes := 0;
   deadline := Sys.time () +. !seconds;
@@ -483,7 +563,7 @@ let find ((premises, goal) as q : question) : refutation =
     | _ -> false in
   let pairs = pairs_of (List.filter opaque terms) in
   let rec prepared t c = function
-    | [] -> solve pairs most_depth t c
+    | [] -> solve pairs ~tidy:0 most_depth t c
     | Define_division (a, b) :: rest ->
       let defined = add_division a b c in
       let k =
@@ -491,7 +571,7 @@ let find ((premises, goal) as q : question) : refutation =
         | Conflict l -> Farkas (farkas l)
         | Feasible t -> prepared t defined rest in
       counts.divisions <- counts.divisions + 1;
-      Divide (a, b, k)
+      Divide (a, to_big b, k)
     | Bound a :: rest ->
       let highest p =
         Option.map (fun q -> Z.fdiv (Q.num q) (Q.den q)) (maximum t p) in
@@ -510,6 +590,7 @@ let find ((premises, goal) as q : question) : refutation =
       | Feasible _ -> prepared t c rest in
   let start = initial_context q in
   (* Many questions are contradictions without any division. *)
+  export @@
   match feasible empty_tableau start with
   | Conflict l -> Farkas (farkas l)
   | Feasible t ->

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -453,6 +454,31 @@ def test_it_answers_scripts_like_a_solver() -> None:
     assert done.stdout == "unsat\n" * script.count("(check-sat)")
     satisfiable = "(declare-const x Int)\n(assert (< 0 x))\n(assert (not (< 1 x)))\n(check-sat)\n"
     assert run_checker("--smt", "-", text=satisfiable).stdout == "unknown\n"
+
+
+def test_regions_that_cover_a_buffer_are_found() -> None:
+    """The kind of question that validation of C asks: 16 regions, by four edges that may be cut."""
+    axes = range(4)
+    names = "".join(f"(declare-const a{n} Int)\n(declare-const A{n} Int)\n" for n in axes)
+    bounds = "".join(
+        f"(assert (<= 0 a{n}))\n(assert (< a{n} (div (+ A{n} 7) 8)))\n(assert (<= 1 A{n}))\n"
+        for n in axes
+    )
+    always = "".join(
+        f"(<= 0 (div a{n} 2))(< (mod a{n} 2) 2)(< (* 8 a{n}) A{n})"
+        f"(= (+ (* 2 (div a{n} 2)) (mod a{n} 2)) a{n})"
+        for n in axes
+    )
+    whole = [f"(<= (+ (* 8 a{n}) 8) A{n})" for n in axes]
+    cut = [f"(not {each})" for each in whole]
+    regions = [f"(and {always}{''.join(each)})" for each in product(*zip(whole, cut, strict=True))]
+
+    def covered(found: list[str]) -> str:
+        script = f"{names}{bounds}(assert (not (or {' '.join(found)})))\n(check-sat)\n"
+        return run_checker("--smt", "-", text=script).stdout
+
+    assert covered(regions) == "unsat\n"
+    assert covered(regions[1:]) == "unknown\n"
 
 
 def test_wrong_usage() -> None:
