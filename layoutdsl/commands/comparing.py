@@ -57,6 +57,7 @@ def probe(
     array: ArrayKind = "numpy",
     flat: bool = False,
     bits: int = 4,
+    word: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Probe:
     """Call a function that packs, or unpacks, and compare what it does with a layout.
@@ -74,6 +75,9 @@ def probe(
         array: what the function is called with.
         flat: whether a function that unpacks is given a flat buffer.
         bits: of a digit; the elements have to hold every number below ``2**bits``.
+        word: the buffer has words of this type, such as ``"u32"``, and the elements lie in them
+            without room between them, the first in the lowest bits. The layout says how many bits
+            an element has.
         progress: told which call is under way.
 
     Raises:
@@ -85,6 +89,7 @@ def probe(
     layout = find_layout(layout)
     expect(unpack=(unpack, FLAG), flat=(flat, FLAG), bits=(bits, INTEGER))
     expect(progress=(progress, FUNCTION.or_none()), dtype=(dtype, TYPE), array=(array, TEXT))
+    expect(word=(word, TEXT.or_none()))
     return call(
         function,
         layout,
@@ -94,5 +99,6 @@ def probe(
         array=array,
         flat=flat,
         bits=bits,
+        word=word,
         progress=progress,
     )

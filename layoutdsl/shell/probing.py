@@ -13,7 +13,7 @@ import click
 
 from layoutdsl.shell.exits import Exit, Failure, usage
 from layoutdsl.shell.imported import imported
-from layoutdsl.shell.options import JSON, SHAPE, quiet
+from layoutdsl.shell.options import JSON, SHAPE, WORD, quiet
 from layoutdsl.shell.output import error, say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.shapes import shape_of
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     default="numpy",
     help="What the function is called with.",
 )
+@WORD
 @click.option("--flat", is_flag=True, help="With --unpack: the buffer is flat, and not a box.")
 @quiet
 @JSON
@@ -50,6 +51,7 @@ def probe(
     unpack: bool,
     dtype: str,
     array: str,
+    word: str | None,
     flat: bool,
     form: str,
 ) -> int:
@@ -58,8 +60,8 @@ def probe(
     THE FUNCTION IS RUN, with all that its module does on import: probe only code that you would
     run yourself. It is called with numbers below 16 that spell, digit by digit, the number of each
     element; so what it does with a whole tensor comes out in a few calls. It may take a second
-    argument, the shape. It returns one item for each element, so wrap a function that returns
-    words of several elements. What it prints goes to the standard error.
+    argument, the shape. It returns one item for each element, or with --word words of several
+    elements. What it prints goes to the standard error.
 
     Exit code 0: at this shape it does what the layout says. 1: it does not. This is a test of one
     shape, and no proof.
@@ -73,9 +75,13 @@ def probe(
       layoutdsl probe mine.py:pack --against NCHW16c --shape 1,20,3,4
       layoutdsl probe package.module:unpack --against onednn:aBcd16b \\
           --shape 1,20,3,4 --unpack
+      layoutdsl probe mine.py:repack --against GptqWeights --shape 64,8 --word i32
       layoutdsl probe mine.py:pack --shape N=1,C=20,H=3,W=4 > found.layout
     """
     if against is None:
+        if word is not None:
+            hint = "give a layout with --against, which says how many bits an element has"
+            raise Failure(Exit.USAGE, "--word is of no use without --against", hint)
         if unpack or flat:
             hint = "give a layout with --against, or probe the function that packs"
             words = "without --against a function that packs is needed: how large"
@@ -101,6 +107,7 @@ def probe(
             dtype=dtype,
             array=cast("Any", array),
             flat=flat,
+            word=word,
             progress=progress,
         )
     progress.clear()

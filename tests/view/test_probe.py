@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -328,3 +329,60 @@ class Foreign:
 def test_arrays_of_other_packages() -> None:
     assert probe(lambda x: Foreign(right(x), "__array__"), NCHW16C, SHAPE).same
     assert probe(lambda x: right(x).tolist(), NCHW16C, SHAPE).same
+
+
+def in_words(elements: list[int], bits: int, word: np.dtype[Any]) -> Array:
+    """Elements as the digits of one large number, cut into words."""
+    number = sum(each << place * bits for place, each in enumerate(elements))
+    width = 8 * word.itemsize
+    count = -(-len(elements) * bits // width)
+    words = [number >> place * width & (1 << width) - 1 for place in range(count)]
+    return np.array(words, f"u{word.itemsize}").astype(word)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_buffer_of_words_is_read_as_its_elements(seed: int) -> None:
+    random = Random(seed)
+    bits = random.choice([1, 2, 3, 4, 4, 5, 6, 8, 12])
+    word = np.dtype(random.choice(["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"]))
+    name = f"{word.kind}{8 * word.itemsize}"
+    body = random.choice(["[c/4, h, c%4]", "[h, c]", "[c/8, h/2, c%8, h%2]"])
+    layout = parsed(f"layout L(c, h) = {body} of u{bits} fill {random.choice([0, 1])}")
+    shape = random.randint(1, 9), random.randint(1, 9)
+    offsets, slots = layout.offsets(shape), layout.size(shape)
+    turned = random.random() < 0.4
+
+    def pack(tensor: Array) -> Array:
+        held = [int(layout.fill.value)] * slots  # type: ignore[union-attr]
+        for offset, value in zip(offsets.ravel(), tensor.ravel(), strict=True):
+            held[slots - 1 - offset if turned else offset] = int(value)
+        return in_words(held, bits, word)
+
+    def unpack(words: Array) -> Array:
+        width = 8 * word.itemsize
+        number = sum((int(each) & (1 << width) - 1) << width * n for n, each in enumerate(words))
+        held = [number >> place * bits & (1 << bits) - 1 for place in range(slots)]
+        return np.array(held, np.uint8)[slots - 1 - offsets if turned else offsets]
+
+    reversed_ = slots - 1 - offsets
+    same = not turned or bool((reversed_ == offsets).all())
+    assert probe(pack, layout, shape, word=name).same is same
+    assert probe(unpack, layout, shape, word=name, unpack=True).same is same
+
+
+def test_words_of_another_number_or_type_are_refused() -> None:
+    gptq = library("GptqWeights")
+    zeros = np.zeros((8, 8), np.int32)
+    (fault,) = probe(lambda _: zeros, gptq, (64, 8), word="u16").faults
+    assert fault.sentence == (
+        "it returns 64 items of int32, of shape (8, 8); "
+        "the buffer of `GptqWeights` has 128 words of uint16"
+    )
+    (fault,) = probe(lambda _: zeros.astype("i8"), gptq, (64, 8), word="i32").faults
+    assert fault.sentence == "it returns words of int64, not of int32"
+    (fault,) = probe(lambda _: zeros, gptq, (64, 8)).faults
+    assert fault.sentence.endswith("it returns words of 8 elements: say so with `--word u32`")
+    with pytest.raises(ValueError, match="does not say how many bits"):
+        probe(lambda _: zeros, NCHW16C, SHAPE, word="u32")
+    with pytest.raises(ValueError, match="`f32` is no type of words"):
+        probe(lambda _: zeros, gptq, (64, 8), word="f32")

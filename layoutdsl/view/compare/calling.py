@@ -113,6 +113,39 @@ class Answer:
     random: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How elements lie in words: without room between them, the first in the lowest bits.
+
+    Attributes:
+        word: the type of a word.
+        bits: of an element.
+    """
+
+    word: np.dtype[Any]
+    bits: int
+
+    def count(self, slots: int) -> int:
+        """Return how many words that many elements take."""
+        return -(-slots * self.bits // (8 * self.word.itemsize))
+
+    def joined(self, elements: NDArray[Any]) -> NDArray[Any]:
+        """Return elements as words."""
+        places = np.arange(self.bits)
+        bits = (elements.ravel().astype(np.int64)[:, None] >> places & 1).astype(np.uint8).ravel()
+        stored = np.zeros(self.count(elements.size) * self.word.itemsize, np.uint8)
+        packed = np.packbits(bits, bitorder="little")
+        stored[: packed.size] = packed
+        return stored.view(self.word.newbyteorder("<")).astype(self.word)
+
+    def split(self, words: NDArray[Any], slots: int) -> NDArray[Any]:
+        """Return the elements in words, as numbers that are not negative."""
+        stored = np.ascontiguousarray(words.astype(self.word.newbyteorder("<"))).view(np.uint8)
+        bits = np.unpackbits(stored, bitorder="little")[: slots * self.bits]
+        weights = 1 << np.arange(self.bits, dtype=np.int64)
+        return bits.reshape(slots, self.bits).astype(np.int64) @ weights
+
+
 class Caller:
     """A function that is called with tensors of one shape, and how often it was.
 
@@ -174,7 +207,7 @@ class Caller:
 
     def _call(self, digits: Places, wanted: tuple[int, ...] | None) -> NDArray[Any]:
         """Call the function, and return its answer flat."""
-        given = digits.astype(self.dtype)
+        given = self._given(digits, wanted)
         passed = _wrapped(given, self._array)
         more = (self.extents,) if self._takes_shape else ()
         self.calls += 1
@@ -196,8 +229,17 @@ class Caller:
                 f"it returns {type(returned).__name__} of {answer.dtype}, no array of numbers"
             )
             raise Faulty(ProbeFault("array", sentence))
-        if not np.array_equal(np.asarray(_unwrapped(passed)), digits.astype(self.dtype)):
+        if not np.array_equal(np.asarray(_unwrapped(passed)), self._given(digits, wanted)):
             raise Faulty(ProbeFault("changes_input", "it changes the array that it is given"))
+        return self._elements(answer, wanted)
+
+    def _given(self, digits: Places, wanted: tuple[int, ...] | None) -> NDArray[Any]:
+        """Return what the function is called with."""
+        del wanted
+        return digits.astype(self.dtype)
+
+    def _elements(self, answer: NDArray[Any], wanted: tuple[int, ...] | None) -> NDArray[Any]:
+        """Return the elements that the function returned, flat."""
         self._refuse_size(answer, wanted)
         return answer.ravel()
 
@@ -224,15 +266,35 @@ class Asked(Caller):
         array: ArrayKind,
         bits: int,
         tell: Callable[[str], None],
+        words: Words | None = None,
     ) -> None:
         super().__init__(function, layout.shape_of(values), dtype, array, bits, tell)
-        self.layout, self.values = layout, values
+        self.layout, self.values, self.words = layout, values, words
 
     def unpacked(self, flat: bool) -> Answer:
         """Return from which slot each element is taken."""
         slots = size(self.layout, self.values)
         box = self.layout.physical_shape(self.values)
         return self._asked(slots, (slots,) if flat else box, self.extents)
+
+    def _given(self, digits: Places, wanted: tuple[int, ...] | None) -> NDArray[Any]:
+        if self.words is None or wanted is None:
+            return super()._given(digits, wanted)
+        return self.words.joined(digits)
+
+    def _elements(self, answer: NDArray[Any], wanted: tuple[int, ...] | None) -> NDArray[Any]:
+        if self.words is None or wanted is not None:
+            return super()._elements(answer, wanted)
+        slots, word = size(self.layout, self.values), self.words.word
+        count = self.words.count(slots)
+        if answer.size != count or answer.dtype.kind not in "iu":
+            sentence = f"it returns {answer.size} items of {answer.dtype}, of shape {answer.shape}"
+            sentence += f"; the buffer of `{self.layout.name}` has {count} words of {word.name}"
+            raise Faulty(ProbeFault("size", sentence))
+        if answer.dtype.itemsize != word.itemsize:
+            sentence = f"it returns words of {answer.dtype}, not of {word.name}"
+            raise Faulty(ProbeFault("size", sentence))
+        return self.words.split(answer.ravel().astype(word), slots)
 
     def _refuse_size(self, answer: NDArray[Any], wanted: tuple[int, ...] | None) -> None:
         super()._refuse_size(answer, wanted)
@@ -243,7 +305,7 @@ class Asked(Caller):
             element, word = self.layout.element, 8 * answer.dtype.itemsize
             if element is not None and element.bits * slots == word * answer.size:
                 held = f"{slots // answer.size} elements" if answer.size else "elements"
-                sentence += f"; it returns words of {held}: return the elements, an item each"
+                sentence += f"; it returns words of {held}: say so with `--word u{word}`"
             raise Faulty(ProbeFault("size", sentence), *self._rounded_down(answer.size))
 
     def _rounded_down(self, slots: int) -> Iterator[RoundedDown]:

@@ -8,6 +8,7 @@ that holds the numbers below 16. The function is called; nothing is known of it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -33,6 +34,7 @@ from layoutdsl.view.compare.calling import (
     Places,
     ProbeFault,
     ProbeHint,
+    Words,
     package,
     refuse_narrow,
 )
@@ -89,6 +91,7 @@ def probe(
     array: ArrayKind = "numpy",
     flat: bool = False,
     bits: int = 4,
+    word: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Probe:
     """Call a function and compare it with a layout; `layoutdsl.probe` documents the arguments."""
@@ -105,17 +108,29 @@ def probe(
         words = f"padding of `{layout.name}` holds {fill_text(layout.fill)}, and {dtype} does not"
         raise ValueError(f"{words}: give a float type, as in --dtype f4")
     package(array)
-    asked = Asked(function, layout, values, dtype, array, bits, progress or (lambda _: None))
+    in_words = None if word is None else _words(layout, word)
+    bits = bits if in_words is None else min(bits, in_words.bits)
+    tell = progress or (lambda _: None)
+    asked = Asked(function, layout, values, dtype, array, bits, tell, in_words)
     expected = offsets(layout, values)
     shown = (tuple(values.items()), expected.size, slots)
     try:
-        answer = asked.unpacked(flat) if unpack else asked.packed()
+        answer = asked.unpacked(flat or in_words is not None) if unpack else asked.packed()
     except Faulty as found:
         raised = found.__cause__
         return Probe((found.fault,), found.hints, (), *shown, asked.calls, raised=raised)
     if unpack:
         return _unpacks(asked, answer, expected, shown)
     return _packs(asked, answer, expected, shown)
+
+
+def _words(layout: Layout, word: str) -> Words:
+    """Return how the elements of a layout lie in words of a type, such as ``u32``."""
+    if layout.element is None:
+        raise ValueError(f"`{layout.name}` does not say how many bits an element has: add `of u4`")
+    if not re.fullmatch("[iu](8|16|32|64)", word):
+        raise ValueError(f"`{word}` is no type of words, as u32 is")
+    return Words(np.dtype(f"{word[0]}{int(word[1:]) // 8}"), layout.element.bits)
 
 
 Shown: TypeAlias = "tuple[tuple[tuple[str, int], ...], int, int]"
@@ -200,7 +215,10 @@ def _padding(asked: Asked, answer: Answer, padding: Places) -> Iterator[ProbeFau
         return
     if not isinstance(fill, FillValue):
         return
-    value = np.asarray(fill.value).astype(asked.dtype)
+    if asked.words is None:
+        value = np.asarray(fill.value).astype(asked.dtype)
+    else:
+        value = np.asarray(int(fill.value) & ((1 << asked.words.bits) - 1))
     kept = answer.values[padding]
     other = padding[(kept != value) & ((kept == kept) | (value == value))]  # NaN differs from NaN
     if other.size:
