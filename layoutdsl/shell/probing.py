@@ -13,7 +13,7 @@ import click
 
 from layoutdsl.shell.exits import Exit, Failure, usage
 from layoutdsl.shell.imported import imported
-from layoutdsl.shell.options import JSON, SHAPE, WORD, quiet
+from layoutdsl.shell.options import JSON, SHAPE, WORDS, quiet
 from layoutdsl.shell.output import error, say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.shapes import shape_of
@@ -40,7 +40,12 @@ if TYPE_CHECKING:
     default="numpy",
     help="What the function is called with.",
 )
-@WORD
+@click.option(
+    "--word",
+    type=click.Choice(WORDS),
+    help="With --against: the buffer has such words, and elements lie in them without room, the "
+    "first in the lowest bits.",
+)
 @click.option("--flat", is_flag=True, help="With --unpack: the buffer is flat, and not a box.")
 @quiet
 @JSON
