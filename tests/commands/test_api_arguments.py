@@ -258,6 +258,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "array": WORDS,
             "flat": FLAG,
             "bits": INTEGER,
+            "word": MAYBE_WORDS,
             "progress": MAYBE_FUNCTION,
         },
         {"function": np.transpose, "layout": A, "shape": (2, 3)},
