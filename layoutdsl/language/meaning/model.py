@@ -59,7 +59,17 @@ from layoutdsl.language.texts.values import A_FIELD, MOST, Displayed, said, shor
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
+__all__ = [
+    "ZERO",
+    "Applied",
+    "Axis",
+    "Condition",
+    "Indices",
+    "Layout",
+    "Operator",
+    "Origin",
+    "Shape",
+]
 
 ZERO = Constant(0)
 Shape: TypeAlias = Mapping[str, int] | Sequence[int]
@@ -89,6 +99,25 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Applied:
+    """The index at which a layout uses another one, as in ``NCHW16c[n, c, h1*8 + h0, w]``.
+
+    Attributes:
+        layout: the name of the layout that is used.
+        index: the index along each of its axes, with the extent that it has to stay below. Indices
+            that stay below it by definition, such as ``n`` below ``N``, are left out.
+    """
+
+    layout: str
+    index: tuple[Coordinate, ...]
+
+    def substituted(self, values: Mapping[str, Expr]) -> Applied:
+        """Return the same application with names replaced."""
+        index = tuple(substitute_coordinate(each, values) for each in self.index)
+        return replace(self, index=index)
+
+
+@dataclass(frozen=True, slots=True)
 class Layout(Parametrised, Displayed):
     """How a tensor lies in a buffer.
 
@@ -110,6 +139,9 @@ class Layout(Parametrised, Displayed):
         origin: where it was read from another notation. It is no part of the meaning, and layouts
             are equal whatever it is: a text says more than where elements lie, such as a memory
             space or the order of axes of one element, and is printed back.
+        applied: the index of each application ``A[...]`` in the layout. The application is correct
+            only if the index stays in the shape of ``A``, which is a property to be proved. The
+            text of the layout shows the coordinates that the application stands for.
     """
 
     name: str
@@ -126,6 +158,7 @@ class Layout(Parametrised, Displayed):
     copies: tuple[str, ...] = ()
     interface: ScaleOffset | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    applied: tuple[Applied, ...] = ()
 
     def __repr__(self) -> str:
         head, clauses = f"{self.name}{self.axes_text} =", self.clauses
@@ -134,7 +167,10 @@ class Layout(Parametrised, Displayed):
         return said(self, " ".join([head, shortened(self.body_text, room), *clauses]))
 
     def __str__(self) -> str:
-        """Return the declaration in one line; `layoutdsl.parse` reads it as an equal layout."""
+        """Return the declaration in one line; `layoutdsl.parse` reads it as an equal layout.
+
+        Applied layouts are printed as the coordinates that they stand for, without `applied`.
+        """
         parameters = f"<{', '.join(self.parameters)}>" if self.parameters else ""
         head = f"layout {self.name}{parameters}{self.axes_text} ="
         return " ".join([head, self.body_text, *self.clauses])
@@ -303,6 +339,7 @@ class Layout(Parametrised, Displayed):
             start=substitute(self.start, values),
             where=tuple(each.substituted(values) for each in self.where),
             domain=tuple(each.substituted(values) for each in self.domain),
+            applied=tuple(each.substituted(values) for each in self.applied),
         )
 
     def with_parameters(self, /, **values: int) -> Layout:

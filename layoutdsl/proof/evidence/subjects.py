@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from layoutdsl.language.declaration import declaration, record_declaration, table_declaration
+from layoutdsl.language.integers.expr import coordinate_text
 from layoutdsl.language.meaning.claims import (
     AnyClaim,
     Claim,
@@ -15,6 +16,7 @@ from layoutdsl.language.meaning.claims import (
     RecordClaim,
     TableClaim,
 )
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.texts.values import brief
 
 MANIFEST, SCRIPT = ".json", ".smt2"
@@ -71,11 +73,19 @@ def written_out(claim: AnyClaim) -> str:
     """Return the layout, table or record of a claim as the language writes it."""
     match claim:
         case Claim():
-            return declaration(claim.layout)
+            return f"{declaration(claim.layout)}{_applied(claim.layout)}"
         case TableClaim():
             return table_declaration(claim.table)
         case RecordClaim():
             return record_declaration(claim.record)
+
+
+def _applied(layout: Layout) -> str:
+    """The indices of applied layouts, which the coordinates of the layout do not show."""
+    said = (
+        f" # {one.layout}: {', '.join(map(coordinate_text, one.index))}" for one in layout.applied
+    )
+    return "".join(said)
 
 
 def _about(claim: AnyClaim) -> str:

@@ -11,8 +11,8 @@ from layoutdsl.language.meaning.counterexample import example_at, point_at
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.shapes import Values, bind_index, in_range, indices
 from layoutdsl.proof.properties.property import Property, Statement, ground_of, spoken_of
-from layoutdsl.proof.refute.refute import At, Examples, layout_size
-from layoutdsl.proof.statements import claim_statement
+from layoutdsl.proof.refute.refute import At, Examples, index_outside, layout_size
+from layoutdsl.proof.statements import applied_statement, claim_statement
 
 
 class EqualToLayout(Property[EqualsLayout]):
@@ -24,9 +24,9 @@ class EqualToLayout(Property[EqualsLayout]):
 
     @property
     def theorems(self) -> tuple[str, ...]:
-        return (
-            ("equal", "domain") if self.layout.domain or self.predicate.other.domain else ("equal",)
-        )
+        domains = self.layout.domain or self.predicate.other.domain
+        applied = (applied_statement.THEOREM,) if self.predicate.other.applied else ()
+        return ("equal", *(("domain",) if domains else ()), *applied)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -47,7 +47,11 @@ class EqualToLayout(Property[EqualsLayout]):
         theorem = claim_statement.equals_layout(ground, other)
         domains = self.layout.domain or other.domain
         others = (claim_statement.same_domain(plain, other),) if domains else ()
-        return Statement(ground, theorem, divided, others=others)
+        applied = None
+        if other.applied:
+            # The other layout has to be defined at each element of the first.
+            applied = replace(other, where=self.common.where, domain=self.layout.domain)
+        return Statement(ground, theorem, divided, others=others, applied=applied)
 
     def tries(self) -> At:
         return self._at
@@ -75,6 +79,9 @@ class EqualToLayout(Property[EqualsLayout]):
             return f"-> offset {has.offset_at(bound)} in `{has.name}`, no slot in `{lacks.name}`"
         if not layout.holds(bound):
             return ""
+        outside = index_outside(other, bound)
+        if outside is not None:
+            return outside[1]
         one, two = layout.offset_at(bound), other.offset_at(bound)
         return "" if one == two else f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
 
@@ -83,7 +90,8 @@ class EqualToLayout(Property[EqualsLayout]):
 
         layout, other = self.layout, self.predicate.other
         return (
-            layout.domain == other.domain
+            not other.applied
+            and layout.domain == other.domain
             and layout.size(values) == layout_size(other, values)
             and grid.same_offsets(layout, other, values)
         )

@@ -21,6 +21,7 @@ from layoutdsl.proof.kernel.theorem import Theorem
 from layoutdsl.proof.properties.known import property_of
 from layoutdsl.proof.properties.record import claimed, part_claims, unsaid
 from layoutdsl.proof.statements import (
+    applied_statement,
     claim_statement,
     domain_statement,
     record_statement,
@@ -145,7 +146,7 @@ def restated(
     found: dict[str, Theorem] = {}
     try:
         said = claimed.statement()
-        found |= {each.name: each for each in (said.theorem, *said.others)}
+        found |= {each.name: each for each in said.all}
     except NotExpressible:
         pass
     if claimed.in_bounds:
@@ -207,6 +208,8 @@ def _of_layout(
         found["fits"] = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
         closed = inverse if isinstance(inverse, Inverse) else None
         found["printed"] = printed(layout, closed)[1]
+        if layout.applied:
+            found[applied_statement.THEOREM] = applied_statement.indices(layout)[1]
     except NotExpressible:
         pass
     return found

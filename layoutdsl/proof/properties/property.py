@@ -17,7 +17,7 @@ from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.shapes import Values
 from layoutdsl.proof.kernel.theorem import Theorem
 from layoutdsl.proof.refute.refute import At
-from layoutdsl.proof.statements import statement
+from layoutdsl.proof.statements import applied_statement, statement
 from layoutdsl.proof.statements.run_statement import Start
 from layoutdsl.proof.statements.statement import Ground
 
@@ -37,6 +37,8 @@ class Statement:
         divided: expressions in it, whose digits a proof has to cut.
         start: where the run begins that it speaks of, which cuts values once more.
         others: theorems that say the rest of it, and that follow from their hypotheses.
+        applied: the layout of which the applied indices have to stay in their shapes, which is one
+            more theorem; `None` if no layout is applied.
     """
 
     ground: Ground
@@ -44,6 +46,13 @@ class Statement:
     divided: tuple[Expr, ...] = ()
     start: Start | None = None
     others: tuple[Theorem, ...] = ()
+    applied: Layout | None = None
+
+    @property
+    def all(self) -> tuple[Theorem, ...]:
+        """Every theorem that says the claim."""
+        applied = () if self.applied is None else (applied_statement.indices(self.applied)[1],)
+        return (self.theorem, *self.others, *applied)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from layoutdsl.proof.refute import refute
 from layoutdsl.proof.refute.exhaust import everywhere, read_alike, reads_back, whole_range
 from layoutdsl.proof.refute.table_refute import table_seen_to_hold
 from layoutdsl.proof.statements import table_statement
+from layoutdsl.proof.statements.applied_statement import INDICES
 from layoutdsl.proof.statements.printed import formulas_read_back
 from layoutdsl.proof.statements.sound import (
     BOUNDS,
@@ -24,7 +25,7 @@ from layoutdsl.proof.statements.sound import (
 )
 from layoutdsl.proof.statements.terms import NotExpressible
 
-IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
+IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE, INDICES}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
 
 

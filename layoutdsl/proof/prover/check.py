@@ -61,6 +61,7 @@ from layoutdsl.proof.tactics.claim_proof import (
     prove_numbers,
     splits_of,
 )
+from layoutdsl.proof.tactics.indices import prove_indices
 from layoutdsl.proof.tactics.record_proof import prove_of_record
 from layoutdsl.proof.tactics.width_proof import prove_by_size, prove_intervals, prove_size
 
@@ -290,9 +291,10 @@ def _proved(claimed: Property[Any]) -> Finding:
     name = claimed.words
     try:
         said = claimed.statement()
-        assert set(claimed.theorems) == {said.theorem.name, *(each.name for each in said.others)}
+        assert set(claimed.theorems) == {each.name for each in said.all}
         proofs = [(each, by_hypotheses(each)) for each in said.others]
         proofs += _proofs(claimed, said)
+        proofs += [] if said.applied is None else [prove_indices(said.applied)]
         if claimed.in_bounds:
             proofs += in_bounds(claimed.layout)
     except (NoProof, NotExpressible) as reason:

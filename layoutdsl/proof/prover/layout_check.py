@@ -22,7 +22,13 @@ from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided, 
 from layoutdsl.proof.refute import refute
 from layoutdsl.proof.refute.empty import no_shape
 from layoutdsl.proof.refute.exhaust import everywhere, whole_range
-from layoutdsl.proof.statements import claim_statement, domain_statement, statement
+from layoutdsl.proof.statements import (
+    applied_statement,
+    claim_statement,
+    domain_statement,
+    statement,
+)
+from layoutdsl.proof.statements.applied_statement import INDICES, index_map
 from layoutdsl.proof.statements.interface_statement import interface_conditions, interface_theorems
 from layoutdsl.proof.statements.printed import printed
 from layoutdsl.proof.statements.sound import (
@@ -38,6 +44,7 @@ from layoutdsl.proof.statements.sound import (
 from layoutdsl.proof.statements.terms import NotExpressible
 from layoutdsl.proof.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.proof.tactics.enclosure import largest
+from layoutdsl.proof.tactics.indices import prove_indices
 from layoutdsl.proof.tactics.interface_proof import interface_proofs
 from layoutdsl.proof.tactics.soundness import Soundness
 from layoutdsl.proof.tactics.tries import tried
@@ -57,13 +64,14 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         example = refute.overflow(layout, int64.largest, int64.name)
         if example is not None:
             findings[SIZE] = Refuted(SIZE, example)
-    if any(isinstance(findings[name], Undecided) for name in IN_INTEGERS):
+    if any(isinstance(findings.get(name), Undecided) for name in IN_INTEGERS):
         tell(f"looking for a counterexample to {layout.name}")
         shapes = whole_range(layout)
         if shapes is not None:
             return _tried(layout, findings, shapes)
         tried = refute.Tried()
-        for name, example in _examples(layout, tried).items():
+        is_open = isinstance(findings.get(INDICES), Undecided)
+        for name, example in _examples(layout, tried, indices=is_open).items():
             findings[name] = Refuted(name, example)
         findings |= _in_bounds_alone(layout, findings)
         for name in IN_INTEGERS:
@@ -107,6 +115,7 @@ def _established(
     for read in readings(layout):
         proved, reasons = _proofs(layout, values, index, read)
         proved += interface_proofs(interface_theorems(layout))
+        proved += _of_indices(layout, reasons)
         outcomes = establish(proved)
         found = proved, reasons, outcomes
         if layout.domain or all(name in outcomes and outcomes[name].established for name in _SOUND):
@@ -165,17 +174,25 @@ def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
     return theorem, tried(lambda w: prove_bounds(ground, theorem, lemmas.stated(), w)).proof
 
 
-def _examples(layout: Layout, tried: refute.Tried) -> dict[str, Counterexample]:
+def _examples(layout: Layout, tried: refute.Tried, *, indices: bool) -> dict[str, Counterexample]:
+    """Search for counterexamples; `indices` says that those of applied layouts are undecided."""
+    theorem: Theorem | None = None
     try:
-        theorem = statement.collision(statement.ground(layout))
+        if indices:
+            theorem = applied_statement.indices(layout)[1]
+        else:
+            theorem = statement.collision(statement.ground(layout))
     except NotExpressible:
-        theorem = None
+        pass
     from layoutdsl.proof.refute import grid
 
-    every = layout.all_coordinates
+    every = (*layout.all_coordinates, *index_map(layout).coordinates)
+    asked = tuple(
+        side for each in index_map(layout).coordinates for side in (each.value, each.extent)
+    )
     at = refute.unsound(layout)
     return refute.search(
-        layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem, tried
+        layout, asked, at, lambda values: grid.no_fault(layout, every, values), theorem, tried
     )
 
 
@@ -239,6 +256,17 @@ def _proofs(
         text = f"no proof was found: {reason}"
         reasons |= {name: text for name in _SOUND if name not in done}
     return proved, reasons
+
+
+def _of_indices(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]]:
+    """Applied indices stay in their shapes, for a layout that applies others."""
+    if not layout.applied:
+        return []
+    try:
+        return [prove_indices(layout)]
+    except (NoProof, NotExpressible) as reason:
+        reasons[applied_statement.THEOREM] = f"no proof was found: {reason}"
+        return []
 
 
 def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) -> Theorem:

@@ -16,13 +16,14 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from layoutdsl.language.integers.conditions import Condition
-from layoutdsl.language.integers.expr import Add, Expr, MixedRadix
+from layoutdsl.language.integers.expr import Add, Coordinate, Expr, MixedRadix
 from layoutdsl.language.integers.grids import Bounded, over, plain
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.counterexample import Counterexample, Point, example_at, point_at
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.shapes import Values
-from layoutdsl.proof.refute.refute import Examples, unsound
+from layoutdsl.proof.refute.refute import Examples, index_words, unsound
+from layoutdsl.proof.statements.applied_statement import INDICES
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ def _faults_in_boxes(layout: Layout, values: Values) -> Examples:
                 index, words, name = outside
                 point = point_at(layout, index, words)
                 found[EXTENTS] = example_at(values, f"{name} leaves its extent", point)
+        if INDICES not in found and layout.applied:
+            applied = elements.first_index_outside()
+            if applied is not None:
+                index, words, sentence = applied
+                found[INDICES] = example_at(values, sentence, point_at(layout, index, words))
         offsets = elements.offsets()
         outside_buffer = (offsets < taken.start) | (offsets >= taken.size)
         if outside_buffer.any():
@@ -154,14 +160,32 @@ class _Elements:
         from layoutdsl.language.integers.expr import coordinate_text
 
         for each in self._layout.all_coordinates:
-            value, extent = self._all(each.value), self._all(each.extent)
-            outside = (value < 0) | (value >= extent)
-            if outside.any():
-                place = int(outside.argmax())
-                words = f"-> {value[place]}, outside 0..{extent[place] - 1}"
+            outside = self._first_outside(each)
+            if outside is not None:
+                place, value, extent = outside
+                words = f"-> {value}, outside 0..{extent - 1}"
                 name = f"coordinate `{coordinate_text(each)}` of `{self._layout.name}`"
                 return self.index(place), words, name
         return None
+
+    def first_index_outside(self) -> tuple[tuple[int, ...], str, str] | None:
+        for one in self._layout.applied:
+            for each in one.index:
+                outside = self._first_outside(each)
+                if outside is not None:
+                    place, value, extent = outside
+                    sentence = f"`{self._layout.name}` leaves the shape of `{one.layout}`"
+                    return self.index(place), index_words(each, value, extent), sentence
+        return None
+
+    def _first_outside(self, each: Coordinate) -> tuple[int, int, int] | None:
+        """Return the first element with the coordinate outside, its value, and its extent."""
+        value, extent = self._all(each.value), self._all(each.extent)
+        outside = (value < 0) | (value >= extent)
+        if not outside.any():
+            return None
+        place = int(outside.argmax())
+        return place, int(value[place]), int(extent[place])
 
     def _all(self, expr: Expr) -> Any:
         """Return the value of an expression at every element, as one array."""

@@ -14,6 +14,7 @@ from layoutdsl.language.meaning.record import Held, Record
 from layoutdsl.language.meaning.shapes import Values, small
 from layoutdsl.proof.refute import refute
 from layoutdsl.proof.refute.refute import Examples
+from layoutdsl.proof.statements.applied_statement import index_map
 from layoutdsl.proof.statements.record_statement import AFTER, APART, DEFINED, SIZE, WHOLE, labels
 
 MOST_VOLUME = 1 << 14
@@ -70,7 +71,8 @@ def fails_at(record: Record, values: Values, sought: Collection[str]) -> Example
     for part, label in zip(record.parts, labels(record), strict=True):
         own = part.shape(values)
         looked_at = any(each.startswith(f"{label}: ") for each in sought)
-        if looked_at and not grid.no_fault(part.layout, part.layout.all_coordinates, own):
+        every = (*part.layout.all_coordinates, *index_map(part.layout).coordinates)
+        if looked_at and not grid.no_fault(part.layout, every, own):
             layout = replace(part.layout, name=f"{record.name}.{label}")
             for name, example in refute.unsound(layout)(own).items():
                 found[f"{label}: {name}"] = example_at(values, example.sentence, *example.points)

@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from layoutdsl.language.integers.expr import BitAnd, BitOr, BitXor, Expr, coordinate_text, walk
+from layoutdsl.language.integers.expr import (
+    BitAnd,
+    BitOr,
+    BitXor,
+    Coordinate,
+    Expr,
+    coordinate_text,
+    text,
+    walk,
+)
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.counterexample import Counterexample, example_at, point_at
 from layoutdsl.language.meaning.model import Layout
@@ -28,6 +37,7 @@ from layoutdsl.language.meaning.shapes import (
 from layoutdsl.proof.kernel.question import question
 from layoutdsl.proof.kernel.solver import WORK, model
 from layoutdsl.proof.kernel.theorem import Theorem
+from layoutdsl.proof.statements.applied_statement import INDICES
 from layoutdsl.proof.statements.domain_statement import contradiction
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 from layoutdsl.proof.statements.statement import ground
@@ -153,20 +163,20 @@ def _bitwise(layout: Layout, exprs: tuple[Expr, ...]) -> bool:
 def _hint(layout: Layout, theorem: Theorem) -> Values | None:
     """Ask the solver, in its own arithmetic, for a small shape at which a theorem fails."""
     equations = [("=", name, term) for name, term in theorem.definitions]
-    text = question([*theorem.hypotheses, *equations], ("and", *theorem.goals), opaque={})
-    return _smallest_shape(layout, text)
+    asked = question([*theorem.hypotheses, *equations], ("and", *theorem.goals), opaque={})
+    return _smallest_shape(layout, asked)
 
 
-def _smallest_shape(layout: Layout, text: str) -> Values | None:
+def _smallest_shape(layout: Layout, asked: str) -> Values | None:
     """Ask for a shape, then again and again for one with half the sum of extents."""
     names = [extent_name(name) for name in layout.symbols]
-    found = model(text, names) if names else None
+    found = model(asked, names) if names else None
     if found is None:
         return None
     total, low = sum(found.values()), len(names)
     while low < total:
         middle = (low + total) // 2
-        bounded = f"{text}(assert (<= (+ 0 {' '.join(names)}) {middle}))\n"
+        bounded = f"{asked}(assert (<= (+ 0 {' '.join(names)}) {middle}))\n"
         smaller = model(bounded, names, work=WORK // 16)
         if smaller is None:
             low = middle + 1
@@ -222,7 +232,9 @@ def _hint_of_element(layout: Layout) -> Values | None:
 
 
 def unsound(layout: Layout) -> At:
-    """Return what tries a layout itself: extents, bounds, and slots that two elements share."""
+    """Return what tries a layout itself: extents, bounds, slots that two elements share, and the
+    shapes of applied layouts.
+    """
     every = layout.all_coordinates
 
     def at(values: Values) -> Examples:
@@ -238,6 +250,12 @@ def unsound(layout: Layout) -> At:
                     words = f"-> {value}, outside 0..{extent - 1}"
                     point = point_at(layout, index, words)
                     found[EXTENTS] = example_at(values, f"{name} leaves its extent", point)
+            if INDICES not in found:
+                outside = index_outside(layout, bound)
+                if outside is not None:
+                    sentence, words = outside
+                    point = point_at(layout, index, words)
+                    found[INDICES] = example_at(values, sentence, point)
             offset = layout.offset_at(bound)
             if not start <= offset < size and BOUNDS not in found:
                 point = point_at(layout, index, f"-> offset {offset}, outside {start}..{size - 1}")
@@ -251,6 +269,22 @@ def unsound(layout: Layout) -> At:
         return found
 
     return at
+
+
+def index_outside(layout: Layout, bound: Values) -> tuple[str, str] | None:
+    """Return the first applied index outside the shape of its layout, in words, if any is."""
+    for one in layout.applied:
+        for each in one.index:
+            value, extent = evaluate(each.value, bound), evaluate(each.extent, bound)
+            if not 0 <= value < extent:
+                sentence = f"`{layout.name}` leaves the shape of `{one.layout}`"
+                return sentence, index_words(each, value, extent)
+    return None
+
+
+def index_words(index: Coordinate, value: int, extent: int) -> str:
+    """Return an applied index outside its extent in words."""
+    return f"-> `{text(index.value)}` is {value}, outside 0..{extent - 1}"
 
 
 def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | None:

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from typing import TypeAlias
 
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.proof.statements.applied_statement import applied_properties
 from layoutdsl.proof.statements.interface_statement import interface_properties
 
 Theorems: TypeAlias = tuple[str, ...]
@@ -23,7 +24,8 @@ SIZE = "the size fits int64"
 PROPERTIES = (RANGE, EXTENTS, BOUNDS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED, SIZE)
 """What is found of every layout, in this order; with a domain, FULL takes the place of ONTO.
 
-There FULL is found where it is so: padding is no fault. Of codes more is found, behind these.
+There FULL is found where it is so: padding is no fault. More is found of codes and of applied
+layouts, behind these.
 """
 
 FILLING = ("domain.rows", "domain.full")
@@ -65,16 +67,16 @@ def rests_on(layout: Layout, known: Container[str]) -> dict[str, Theorems]:
             name: alone if alone and name in (EXTENTS, BOUNDS) else theorems
             for name, theorems in _IN_THE_BOX.items()
         }
-        return in_the_box | interface_properties(layout)
+        return in_the_box | interface_properties(layout) | applied_properties(layout)
     found: dict[str, Theorems] = {}
     for name, theorems in _IN_THE_BOX.items():
         if name != ONTO:
             found[name] = IN_THE_DOMAIN.get(name, theorems)
         elif all(each in known for each in FILLING):
             found[FULL] = ("domain.decode", *FILLING)
-    return found | interface_properties(layout)
+    return found | interface_properties(layout) | applied_properties(layout)
 
 
 def properties_of(layout: Layout) -> Theorems:
     """Return what is found of a layout, as far as that is known before it is looked at."""
-    return (*PROPERTIES, *interface_properties(layout))
+    return (*PROPERTIES, *interface_properties(layout), *applied_properties(layout))

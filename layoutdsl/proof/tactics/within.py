@@ -24,7 +24,19 @@ def prove_bounds(
     Raises:
         NoProof: a step could not be found.
     """
-    builder = ProofBuilder(theorem, lemmas)
+    builder, arithmetic = in_range(ground, theorem, ProofBuilder(theorem, lemmas), wanted)
+    _slot(ground, arithmetic)
+    return builder
+
+
+def in_range(
+    ground: Ground, theorem: Theorem, builder: ProofBuilder, wanted: Wanted
+) -> tuple[ProofBuilder, Arithmetic]:
+    """Prove that every coordinate is below its extent, from the bounds of its digits.
+
+    Raises:
+        NoProof: a step could not be found.
+    """
     names = [name for name, _ in theorem.definitions]
     expand = frozenset(name for name in names if name.startswith("v."))
     shared = frozenset(name for name in names if name.startswith("r."))
@@ -39,8 +51,7 @@ def prove_bounds(
     for each in ground.layout.all_coordinates:
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         arithmetic.in_range(value, extent)
-    _slot(ground, arithmetic)
-    return builder
+    return builder, arithmetic
 
 
 def _slot(ground: Ground, arithmetic: Arithmetic) -> None:
