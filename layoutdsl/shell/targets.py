@@ -146,9 +146,16 @@ def _record_given(name: str) -> Failure:
 
 
 def source_of(chosen: Target, layout: Layout) -> str | None:
-    """Return the text as it was written; an alias says too little on its own."""
+    """Return the text as it was written, if it names no other layout: else it says too little."""
+    from layoutdsl.language.syntax.parser import parse
+    from layoutdsl.language.syntax.walk import is_alone
+    from layoutdsl.language.texts.source import Source
+
     text = chosen.module.texts.get(layout.name)
-    return text if text is not None and "[" in text else None
+    if text is None or "[" not in text:
+        return None
+    (declaration,) = parse(Source(chosen.place, text)).declarations
+    return text if is_alone(declaration) else None
 
 
 def _bare(name: str) -> str:

@@ -30,6 +30,15 @@ from layoutdsl.shell.editing.verdicts import verdicts
 __all__ = ["shell"]
 
 SIGNS = "ab #\t\n\r\u00e9\u2028\N{GRINNING FACE}\x0b\x0c"
+APPLIED = """\
+layout Tile(y: 8, x: 16) = [y, x/4, x%4]
+layout Grid(gy, gx, y: 8, x: 16) = [gy, gx, Tile[y, x]]
+layout Tiles(y, x) = [y/8, x/16, y%8, x%16]
+layout Rows(y, x) = [y, x : roundup(X, 128)]
+layout Packed = Tiles[Rows]
+prove Grid == [gy, gx, Tile[y, x]]
+prove Packed == Tiles[Rows]
+"""
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
@@ -76,6 +85,8 @@ def common(one: str, other: str) -> str:
 def drawn(random: Random) -> str:
     """A text with claims: a family of the library, or declarations that were drawn."""
     if random.random() < 0.2:
+        return APPLIED
+    if random.random() < 0.2:
         families = [text for _, text in resources.library_families() if len(text) < 6000]
         return random.choice(families)
     made = random_declarations.right(random, block=False)
@@ -113,6 +124,34 @@ def test_a_name_is_another_everywhere_and_nothing_else_changes(seed: int) -> Non
                 if not one.domain and one.elements(shape):
                     assert one.offset(index, shape) == two.offset(index, there)
                     assert one.offset(last, shape) == two.offset(last, there)
+
+
+def test_the_parameter_that_gives_an_applied_layout_its_extent_keeps_its_name() -> None:
+    text = "layout Part<H>(n, c, h: K, w) = NCHW[n, c, h, w] where K <= H\n"
+    current = document("a.layout", text)
+    assert current.good is not None
+    named = next(each for each in declared(current) if each.symbol.kind == "parameter")
+    with pytest.raises(ValueError, match="write the extent first"):
+        current.renamed(named, "Q")
+    written = document("a.layout", text.replace("h, w] where", "h : H, w] where"))
+    named = next(each for each in declared(written) if each.symbol.kind == "parameter")
+    assert "<Q>" in changed(written.text, written.renamed(named, "Q"))
+
+
+def test_layouts_are_proposed_where_they_can_be_applied() -> None:
+    begun = f"{APPLIED}layout Other(y: 8, x: 16) = [Ti"
+    found = {each.word for each in proposals(document("a.layout", begun), len(begun))}
+    assert {"Tile", "Tiles", "y", "x"} <= found
+
+
+def test_an_applied_layout_is_told_where_it_stands() -> None:
+    current = document("a.layout", APPLIED)
+    told = hover(current, APPLIED.index("Tile[y, x]]"), {})
+    assert told is not None
+    assert "layout Tile(y: 8, x: 16) = [y, x/4, x%4]" in told[0]
+    told = hover(current, APPLIED.index("Rows]"), {})
+    assert told is not None
+    assert "layout Rows" in told[0]
 
 
 @pytest.mark.slow

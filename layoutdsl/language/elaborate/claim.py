@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from layoutdsl.language.elaborate.application import Applications
 from layoutdsl.language.elaborate.axes import on_axes_of
 from layoutdsl.language.elaborate.claimed import counted, refuse_domain, run_of, width_of, word_of
 from layoutdsl.language.elaborate.elements import element_of
@@ -173,20 +174,51 @@ def _of_runs(predicate: ast.Keeps | ast.Aligns, layout: Layout, scope: Scope) ->
 
 
 def _equality(
-    right: ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression,
+    right: ast.Body | ast.Expression,
     layout: Layout,
     scope: Scope,
     layouts: Layouts,
 ) -> claims.Predicate:
     if isinstance(right, ast.Coordinates):
-        places = tuple(map(scope.coordinate, right.places))
-        body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
+        applications = _applications(layout, layouts)
+        placing = replace(scope, applies=applications.offset)
+        body = replace(
+            layout,
+            coordinates=tuple(map(placing.coordinate, right.places)),
+            chunk_rank=right.chunk_rank,
+            where=(*layout.where, *applications.where),
+            domain=(*layout.domain, *applications.domain),
+            applied=tuple(applications.indices),
+        )
         return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
     if isinstance(right, ast.Foreign):
         read = replace(foreign(right, layout.axes, layout.copies), name=print_body(right))
         return claims.EqualsLayout(on_axes_of(layout, read, right.span))
+    if isinstance(right, ast.Application):
+        return claims.EqualsLayout(_applied(right, layout, scope, layouts))
     if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
         right = ast.Reference(right, (), right.span)
     if isinstance(right, ast.Reference):
         return claims.EqualsLayout(layouts.on_axes(layout, right))
     return claims.EqualsFormula(scope.value(right))
+
+
+def _applied(
+    application: ast.Application, layout: Layout, scope: Scope, layouts: Layouts
+) -> Layout:
+    """The layout after ``==`` in ``prove R == A[e]``, over the axes of ``R``."""
+    applications = _applications(layout, layouts)
+    if applications.inner(application, scope) is None:
+        frame = replace(layout, coordinates=(), applied=())
+        bare = frame if layout.bit_of is None else replace(frame, axes=layout.axes[:-1])
+        found = applications.body(application, bare, scope)
+        if found.axes != layout.axes:
+            message = f"one of `{layout.name}` and `{print_body(application)}` counts in bits"
+            raise fault("L303", message, application.span)
+        return replace(found, name=print_body(application))
+    found = replace(applications.composed(application), name=print_body(application))
+    return on_axes_of(layout, found, application.span)
+
+
+def _applications(layout: Layout, layouts: Layouts) -> Applications:
+    return Applications(layouts, "", {name: Extent(name) for name in layout.parameters})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 
 from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.elaborate.application import Applications
 from layoutdsl.language.elaborate.axes import axes_of, on_axes_of, refuse_copies_in
 from layoutdsl.language.elaborate.doubts import (
     doubts_of_conditions,
@@ -40,7 +41,7 @@ from layoutdsl.language.meaning.model import Axis, Layout
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.printer import print_body
 from layoutdsl.language.texts.faults import Fault, fault
-from layoutdsl.language.texts.source import Diagnostic, Label
+from layoutdsl.language.texts.source import Diagnostic, Label, Span
 from layoutdsl.notation.foreign import foreign, symbols_of
 
 MOST_ALIASES = 32
@@ -137,6 +138,43 @@ class Layouts:
         self._plain(name)
         return self._layout(declaration, values)
 
+    def declares(self, name: str) -> bool:
+        """Return whether a layout of the text or the library has that name."""
+        return name in self._declared or name in self._known
+
+    def applied_to(
+        self, owner: str, reference: ast.Reference, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        """Return the layout that an application names, without parameters of its own.
+
+        Args:
+            owner: the name of the layout that is being elaborated; empty in a claim.
+            reference: a name with arguments.
+            parameters: the parameters that arguments may name.
+
+        Raises:
+            Fault: there is no such layout, or it is `owner`; or a silent one.
+        """
+        self._refuse_cycle(owner, reference.span, "applied to itself")
+        takes = self._parameters_of(reference.name)
+        if takes and not reference.arguments:
+            raise fault("L210", wrong_count(reference, takes, 0), reference.span)
+        self._under_way.append(owner)
+        try:
+            found = self.referred(reference, parameters)
+        finally:
+            self._under_way.pop()
+        if found is None:
+            raise silent(reference.span)
+        return found
+
+    def _refuse_cycle(self, name: str, span: Span, words: str) -> None:
+        if name in self._under_way:
+            raise fault("L208", f"the layout `{name}` is {words}", span)
+        if len(self._under_way) >= MOST_ALIASES:
+            message = f"more than {MOST_ALIASES} layouts are named after one another"
+            raise fault("L104", message, span)
+
     def unnamed(self, declaration: ast.LayoutDecl) -> Layout:
         """Return a layout that no name of the text stands for.
 
@@ -189,19 +227,52 @@ class Layouts:
             return self._alias(declaration, declaration.body, parameters)
         if isinstance(declaration.body, ast.Foreign):
             return self._foreign(declaration, declaration.body, parameters, arguments)
+        if isinstance(declaration.body, ast.Application):
+            return self._application(declaration, declaration.body, parameters)
         axes = self._axes(declaration, parameters)
         copies = _copies(declaration)
         bit_of = bits_of(declaration, axes, parameters)
         if bit_of is not None:
             axes = (*axes, Axis(BIT_AXIS, Constant(bit_of.bits)))
         scope = scope_of(axes, parameters).within(_conditions(declaration))
-        coordinates = tuple(map(scope.coordinate, declaration.body.places))
+        applications = Applications(self, declaration.name.text, parameters)
+        placing = replace(scope, applies=applications.offset)
+        coordinates = tuple(map(placing.coordinate, declaration.body.places))
         opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
         rank = declaration.body.chunk_rank
         name = declaration.name.text
         layout = Layout(
-            name, axes, coordinates, rank, parameters=opened, bit_of=bit_of, copies=copies
+            name,
+            axes,
+            coordinates,
+            rank,
+            where=tuple(applications.where),
+            domain=tuple(applications.domain),
+            parameters=opened,
+            bit_of=bit_of,
+            copies=copies,
+            applied=tuple(applications.indices),
         )
+        refuse_copies_in(layout.domain, copies, declaration.body.span)
+        return self._with_clauses(layout, declaration, scope)
+
+    def _application(
+        self, declaration: ast.LayoutDecl, body: ast.Application, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        """A layout applied to an index over the declared axes, or composed with another layout."""
+        name, copies = declaration.name.text, _copies(declaration)
+        opened = tuple(dict.fromkeys(v.name for v in parameters.values() if isinstance(v, Extent)))
+        applications = Applications(self, name, parameters)
+        if declaration.axes is None:
+            found = applications.composed(body)
+            scope = scope_of(found.axes, parameters)
+        else:
+            axes = self._axes(declaration, parameters)
+            scope = scope_of(axes, parameters).within(_conditions(declaration))
+            frame = Layout(name, axes, (), parameters=opened, copies=copies)
+            found = applications.body(body, frame, scope)
+            refuse_copies_in(found.domain, copies, body.span)
+        layout = replace(found, name=name, parameters=opened)
         return self._with_clauses(layout, declaration, scope)
 
     def _foreign(
@@ -238,12 +309,7 @@ class Layouts:
             span = declaration.name.span
             hint = f"write `layout {declaration.name.text} = {body.name.text}`"
             raise fault("L208", "a layout named after another takes its axes", span, help=hint)
-        if declaration.name.text in self._under_way:
-            message = f"the layout `{declaration.name.text}` is named after itself"
-            raise fault("L208", message, body.span)
-        if len(self._under_way) >= MOST_ALIASES:
-            message = f"more than {MOST_ALIASES} layouts are named after one another"
-            raise fault("L104", message, body.span)
+        self._refuse_cycle(declaration.name.text, body.span, "named after itself")
         if takes and not body.arguments:
             raise fault("L210", wrong_count(body, takes, 0), body.span)
         self._under_way.append(declaration.name.text)

@@ -29,7 +29,7 @@ class Extension:
     depth: int = 1
 
 
-Written = ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression
+Written = ast.Body | ast.Expression
 
 
 def with_names(scope: Scope, right: Written, names: tuple[ast.Definition, ...]) -> Scope:

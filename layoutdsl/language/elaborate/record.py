@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from keyword import iskeyword
 
+from layoutdsl.language.elaborate.application import Applications
 from layoutdsl.language.elaborate.axes import axes_of, on_axes_of
 from layoutdsl.language.elaborate.elements import bit_in, element_of, fill_of
 from layoutdsl.language.elaborate.layout import Layouts
@@ -60,6 +61,7 @@ def own_extents(
     layout = replace(layout, coordinates=coordinates, start=simplify(layout.start))
     spoken = [each.extent for each in layout.all_coordinates]
     spoken += [layout.start, *(each.value for each in layout.all_coordinates)]
+    spoken += [each.extent for one in layout.applied for each in one.index]
     opened = sorted({name for each in spoken for name in extents(each)} - own)
     known = {*own, *opened, *bases}
     carried = [each for each in where if _symbols(each) <= known]
@@ -330,9 +332,7 @@ class _Reader:
         if isinstance(body, ast.Foreign):
             hint = "name a layout that is that text, and write its name here"
             raise fault("L208", "a part is a list of coordinates or a layout", body.span, help=hint)
-        other = self.layouts.referred(body)
-        if other is None:
-            raise silent(body.span)
+        other = self._other(body, bare)
         if other.domain:
             raise fault("L208", f"`{other.name}` holds only part of a shape", body.span)
         if other.copies:
@@ -349,15 +349,42 @@ class _Reader:
             raise fault("L208", f"`{other.name}` is of {element.name}", said[1])
         return self._with_start(found, written, scope_of(found.axes, {})), element
 
+    def _other(self, body: ast.Reference | ast.Application, bare: Layout) -> Layout:
+        """The layout that a part names, or applies to an index over its axes."""
+        if isinstance(body, ast.Reference):
+            found = self.layouts.referred(body)
+            if found is None:
+                raise silent(body.span)
+            return found
+        scope = self._scope(bare.axes)
+        applications = Applications(self.layouts, "", {})
+        if applications.inner(body, scope) is None:
+            return replace(applications.body(body, bare, scope), name=print_body(body))
+        return applications.composed(body)
+
+    def _scope(self, axes: tuple[Axis, ...]) -> Scope:
+        scope = scope_of(axes, dict(self.scope.symbols))
+        return replace(scope, multiples=self.scope.multiples)
+
     def _coordinates(self, written: ast.PartDecl, body: ast.Coordinates, bare: Layout) -> Layout:
         axes = bare.axes
         if bit_in(body.places) is not None and all(axis.name != BIT_AXIS for axis in axes):
             width = _held(written, self.types[written.name.text][0])[1].bits
             axes = (*axes, Axis(BIT_AXIS, Constant(width)))
-        scope = scope_of(axes, dict(self.scope.symbols))
-        scope = replace(scope, multiples=self.scope.multiples)
-        places = tuple(map(scope.coordinate, body.places))
-        layout = replace(bare, axes=axes, coordinates=places, chunk_rank=body.chunk_rank)
+        scope = self._scope(axes)
+        applications = Applications(self.layouts, "", {})
+        placing = replace(scope, applies=applications.offset)
+        places = tuple(map(placing.coordinate, body.places))
+        if applications.domain:
+            raise fault("L208", "an applied layout holds only part of a shape", body.span)
+        layout = replace(
+            bare,
+            axes=axes,
+            coordinates=places,
+            chunk_rank=body.chunk_rank,
+            where=(*bare.where, *applications.where),
+            applied=tuple(applications.indices),
+        )
         return self._with_start(layout, written, scope)
 
     def _with_start(self, layout: Layout, written: ast.PartDecl, scope: Scope) -> Layout:

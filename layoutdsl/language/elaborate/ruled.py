@@ -196,9 +196,7 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts, records: Records) -
     return Rule(rule.pattern, layout, None, text, place)
 
 
-def _refuse_record_layout(
-    body: ast.Coordinates | ast.Reference | ast.Foreign, records: Records
-) -> None:
+def _refuse_record_layout(body: ast.Body, records: Records) -> None:
     if isinstance(body, ast.Reference) and body.name.text in records:
         name = body.name.text
         message = f"`{name}` is a record, and is made of several tensors"
@@ -210,7 +208,7 @@ def _refuse_record_layout(
 
 def _layout(
     rule: ast.RuleDecl,
-    body: ast.Coordinates | ast.Reference | ast.Foreign,
+    body: ast.Body,
     number: int,
     layouts: Layouts,
 ) -> Layout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from layoutdsl.language.elaborate.synonyms import call_written
 from layoutdsl.language.integers.bits import masked
@@ -49,6 +50,12 @@ _OPERATORS: Mapping[str, Operator] = {
 }
 
 
+class Applies(Protocol):
+    """Returns the value of an application inside a coordinate."""
+
+    def __call__(self, application: ast.Application, scope: Scope, /) -> Expr: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The names of one layout, or of the body of a table.
@@ -58,12 +65,14 @@ class Scope:
         symbols: what each upper-case name, and each parameter, stands for.
         called: what messages call an index here.
         multiples: pairs of which the range says that the second divides the first.
+        applies: the value of ``A[e]``; `None` where no layout can be applied.
     """
 
     axes: Mapping[str, Expr]
     symbols: Mapping[str, Expr] = field(default_factory=dict)
     called: str = "an axis"
     multiples: frozenset[tuple[Expr, Expr]] = frozenset()
+    applies: Applies | None = None
 
     def within(self, conditions: Iterable[ast.Comparison | ast.Within]) -> Scope:
         """Return the same names in a range of shapes, whose faults are found where it is read."""
@@ -127,12 +136,16 @@ class Scope:
                 return MixedRadix(tuple(map(self.coordinate, parts)))
             case ast.Call():
                 return self._call(expression)
+            case ast.Application():
+                if self.applies is None:
+                    raise refuse_application(expression)
+                return self.applies(expression, self)
             case ast.Operation():
                 return self._operation(expression)
 
     def extent(self, expression: ast.Expression, called: str = "an extent") -> Expr:
         """Return an expression over extents alone, simplified; `called` so in a message."""
-        value = self.value(expression)
+        value = replace(self, applies=None).value(expression)
         found = sorted(indices(value))
         if found:
             words = f"`{found[0]}` is an index"
@@ -159,7 +172,7 @@ class Scope:
         return shapes, tuple(each for each in found if each.indices)
 
     def _side(self, expression: ast.Expression) -> Expr:
-        value = self.value(expression)
+        value = replace(self, applies=None).value(expression)
         return value if indices(value) else simplify(value)
 
     def _name(self, name: ast.Name) -> Expr:
@@ -269,6 +282,13 @@ class Scope:
         hint = instead and f"write `{instead}`"
         hint = hint or did_you_mean(name, ["ceil", "roundup", "min", "max"])
         raise fault("L207", f"there is no function `{name}`", call.function.span, help=hint)
+
+
+def refuse_application(application: ast.Application) -> Fault:
+    """Return the fault of an application where no layout can be applied."""
+    message = f"`{print_expression(application)}` applies a layout, which only a coordinate can do"
+    hint = "write the application as a coordinate, as the body of a layout, or alone after `==`"
+    return fault("L220", message, application.span, help=hint)
 
 
 def _comparisons(

@@ -312,7 +312,7 @@ class FileBuilder(RecordBuilder, RuleBuilder, OperatorBuilder):
             case "equals":
                 right, *names = branches(tree)
                 given = tuple(self._definition(each) for each in branches(*names))
-                if right.data in ("coordinates", "reference", "foreign"):
+                if right.data in ("coordinates", "reference", "foreign", "application"):
                     return ast.Equals(self._body(right), given)
                 return ast.Equals(self._expression(right), given)
             case "fits" | "offsets_fit":

@@ -54,12 +54,14 @@ class ExpressionBuilder:
         broadcast = None if word is None else self._name(cast("Token", word))
         return ast.AxisDecl(self._name(cast("Token", name)), given, broadcast)
 
-    def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference | ast.Foreign:
+    def _body(self, tree: Branch) -> ast.Body:
         match tree.data:
             case "coordinates":
                 return self._coordinates(tree)
             case "foreign":
                 return self._foreign(tree)
+            case "application":
+                return self._application(tree)
             case _:
                 return self._reference(tree)
 
@@ -80,6 +82,18 @@ class ExpressionBuilder:
         name, arguments = tree.children
         given = tuple(self._atom(tokens(each)[0]) for each in branches(arguments))
         return ast.Reference(self._name(cast("Token", name)), given, self._span(tree))
+
+    def _application(self, tree: Branch) -> ast.Application:
+        name, *arguments, within = tree.children
+        given = tuple(self._atom(tokens(each)[0]) for part in arguments for each in branches(part))
+        called = self._name(cast("Token", name))
+        end = called.span if not given else self._span(cast("Branch", arguments[0]))
+        layout = ast.Reference(called, given, called.span.to(end))
+        inside = cast("Branch", within)
+        if inside.data == "reference":
+            inner = self._reference(inside)
+            return ast.Application(layout, (), inner, self._span(tree))
+        return ast.Application(layout, self._places(inside), None, self._span(tree))
 
     def _places(self, tree: Branch) -> tuple[ast.Place, ...]:
         return tuple(self._place(child) for child in branches(tree))
@@ -152,6 +166,8 @@ class ExpressionBuilder:
                 function = self._name(tokens(tree)[0])
                 arguments = tuple(self._expression(child) for child in branches(tree))
                 return ast.Call(function, arguments, span)
+            case "application":
+                return self._application(tree)
             case "tuple":
                 parts = self._places(tree)
                 alone = len(parts) == 1 and parts[0].extent is None

@@ -59,6 +59,8 @@ def print_expression(expression: ast.Expression, outer: int = 0) -> str:
             return f"{function.text}({', '.join(map(print_expression, arguments))})"
         case ast.Tuple(parts):
             return f"({', '.join(map(print_place, parts))})"
+        case ast.Application():
+            return _application(expression)
         case ast.Operation(symbol, left, right):
             level = _LEVEL[symbol]
             space = "" if level == _TIGHT else " "
@@ -197,10 +199,12 @@ def _atom(atom: ast.Name | ast.Number) -> str:
     return atom.text if isinstance(atom, ast.Name) else str(atom.value)
 
 
-def print_body(body: ast.Coordinates | ast.Reference | ast.Foreign) -> str:
-    """Return a list of coordinates, a layout by name, or one in another notation."""
+def print_body(body: ast.Body) -> str:
+    """Return a list of coordinates, a layout by name or applied, or one in another notation."""
     if isinstance(body, ast.Reference):
         return _reference(body)
+    if isinstance(body, ast.Application):
+        return _application(body)
     if isinstance(body, ast.Foreign):
         return f'{body.notation.text} "{body.text}"'
     places = list(map(print_place, body.places))
@@ -213,6 +217,12 @@ def _reference(reference: ast.Reference) -> str:
     if not reference.arguments:
         return reference.name.text
     return f"{reference.name.text}<{', '.join(map(_atom, reference.arguments))}>"
+
+
+def _application(application: ast.Application) -> str:
+    if application.inner is not None:
+        return f"{_reference(application.layout)}[{_reference(application.inner)}]"
+    return f"{_reference(application.layout)}[{', '.join(map(print_place, application.indices))}]"
 
 
 def _clause(clause: ast.Clause) -> str:
@@ -258,10 +268,7 @@ def _predicate(predicate: ast.Predicate) -> str:
         case ast.Sound():
             return ""
         case ast.Equals(right, names):
-            if isinstance(right, ast.Reference | ast.Coordinates | ast.Foreign):
-                written = print_body(right)
-            else:
-                written = print_expression(right)
+            written = _right(right)
             given = [f"{each.name.text} = {print_expression(each.value)}" for each in names]
             return f"== {written}{' with ' if given else ''}{', '.join(given)}"
         case ast.Fits(width, measure):
@@ -284,6 +291,10 @@ def _predicate(predicate: ast.Predicate) -> str:
             return f"inverts {_reference(layout)}"
         case _:
             assert_never(predicate)
+
+
+def _right(right: ast.Body | ast.Expression) -> str:
+    return print_body(right) if isinstance(right, ast.Body) else print_expression(right)
 
 
 def _reads(predicate: ast.Reads) -> str:

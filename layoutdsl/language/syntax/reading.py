@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SPELLING = {
     "NAME": "a name",
+    "APPLIED": "a name",
     "INT": "a number",
     "POLARITY": "`prove` or `refute`",
     "COMPARISON": "a comparison",

@@ -17,6 +17,24 @@ def names_in(expression: ast.Expression) -> Iterator[ast.Name]:
         left += reversed(operands(each))
 
 
+def applications_in(expression: ast.Expression) -> Iterator[ast.Application]:
+    """Yield every application of an expression, from the outside in."""
+    if isinstance(expression, ast.Application):
+        yield expression
+    for each in operands(expression):
+        yield from applications_in(each)
+
+
+def is_alone(declaration: ast.Declaration) -> bool:
+    """Return whether a layout has its coordinates in its own text, and names no other layout."""
+    if not isinstance(declaration, ast.LayoutDecl):
+        return False
+    if not isinstance(declaration.body, ast.Coordinates):
+        return isinstance(declaration.body, ast.Foreign)
+    expressions = of_places(declaration.body.places)
+    return not any(found for each in expressions for found in applications_in(each))
+
+
 def operands(expression: ast.Expression) -> tuple[ast.Expression, ...]:
     """Return the operands of an expression; those of a tuple with their declared extents."""
     match expression:
@@ -30,6 +48,9 @@ def operands(expression: ast.Expression) -> tuple[ast.Expression, ...]:
             return arguments
         case ast.Tuple(places):
             return of_places(places)
+        case ast.Application(layout, indices, inner):
+            more = () if inner is None else inner.arguments
+            return (*layout.arguments, *of_places(indices), *more)
 
 
 def of_places(places: tuple[ast.Place, ...]) -> tuple[ast.Expression, ...]:
@@ -65,6 +86,8 @@ def expressions_of(
                     yield from of_places(places)
                 case ast.Reference(_, arguments):
                     yield from arguments
+                case ast.Application():
+                    yield body
             for clause in clauses:
                 match clause:
                     case ast.OffsetClause(value):

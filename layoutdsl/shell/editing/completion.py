@@ -98,6 +98,8 @@ def _names(current: Document, before: str, statement: str) -> Iterator[Proposal]
         if behind == "==":
             yield from _layouts(current)
             yield from _notations()
+        elif inside and claim is None and behind in ("[", ","):
+            yield from _layouts(current)
         if statement.lstrip().startswith("op ") and behind == ":":
             yield from _layouts(current)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutdsl.commands import formatted, parse
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.module import Module
+from layoutdsl.language.meaning.offsets import offset_expr, size_expr
 from layoutdsl.language.syntax import ast, parser
 from layoutdsl.language.texts.source import Diagnostic, LayoutError, Source
 from layoutdsl.shell.editing.names import Occurrence, occurrences
@@ -119,6 +122,28 @@ def _expect_alike(before: Document, text: str) -> None:
     pairs = set(zip(old, new, strict=False))
     if len(old) != len(new) or not len(pairs) == len(set(old)) == len(set(new)):
         raise ValueError("the name is taken by something else")
+    one, two = before.good.module.layouts, after.good.module.layouts
+    if not all(map(_is_same_map, one.values(), two.values())):
+        raise ValueError("an applied layout finds its extent by this name; write the extent first")
+
+
+def _is_same_map(before: Layout, after: Layout) -> bool:
+    """Whether a renamed layout is the same map, as far as two shapes and an index show.
+
+    An application ``A[e]`` in a layout with a parameter ``H`` takes it for the extent ``H`` of
+    ``A``. The texts of both are not compared, because sums are printed in the order of names.
+    """
+    return all(_at(before, start) == _at(after, start) for start in (2, 5))
+
+
+def _at(layout: Layout, start: int) -> tuple[int, ...]:
+    """The size and one offset at a shape, its extents counted from `start` on."""
+    values = {name: start + number for number, name in enumerate(layout.symbols)}
+    values |= {axis.name: number % 2 for number, axis in enumerate(layout.axes)}
+    try:
+        return tuple(evaluate(each, values) for each in (size_expr(layout), offset_expr(layout)))
+    except ZeroDivisionError:  # the shape is outside the range
+        return ()
 
 
 def spelt(current: Document) -> str | None:

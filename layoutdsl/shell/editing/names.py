@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from layoutdsl.language.syntax import ast
-from layoutdsl.language.syntax.walk import names_in, of_places
+from layoutdsl.language.syntax.walk import applications_in, names_in, of_places
 from layoutdsl.language.texts.source import Span
 
 Kind: TypeAlias = Literal[
@@ -102,9 +102,13 @@ class _Names:
             found = self._headed.get(name)
             if not isinstance(found, ast.LayoutDecl) or found.axes is not None:
                 return found
-            if not isinstance(found.body, ast.Reference):
-                return found
-            name = found.body.name.text
+            match found.body:
+                case ast.Reference(inner) | ast.Application(inner=ast.Reference(inner)):
+                    name = inner.text
+                case ast.Application(indices=(ast.Place(ast.Name(text)),)):
+                    name = text
+                case _:
+                    return found
         return None
 
     def _env(self, declaration: _Headed) -> Env:
@@ -129,15 +133,19 @@ class _Names:
 
     def _layout(
         self,
-        body: ast.Coordinates | ast.Reference | ast.Foreign,
+        body: ast.Body,
         clauses: tuple[ast.Clause, ...],
         env: Env,
     ) -> Iterator[Occurrence]:
         match body:
             case ast.Coordinates(places):
                 yield from _used(of_places(places), env)
+                yield from self._applied(of_places(places), env)
             case ast.Reference():
                 yield from self._reference(body, env)
+            case ast.Application():
+                yield from _used((body,), env)
+                yield from self._applied((body,), env)
         for clause in clauses:
             match clause:
                 case ast.OffsetClause(value):
@@ -153,6 +161,18 @@ class _Names:
         kind: Kind = "layout" if declared is None else _KINDS[type(declared)]
         yield Occurrence(Symbol(kind, "", name.text), name.span)
         yield from _used(reference.arguments, env)
+
+    def _applied(self, expressions: Iterable[ast.Expression], env: Env) -> Iterator[Occurrence]:
+        """The layouts that expressions apply, and those that they are composed with."""
+        for each in (found for one in expressions for found in applications_in(one)):
+            named = [each.layout.name]
+            match each:
+                case ast.Application(inner=ast.Reference(inner)):
+                    named.append(inner)
+                case ast.Application(indices=(ast.Place(ast.Name(text) as name),)):
+                    named += [name] if text not in env else []
+            for name in named:
+                yield from self._reference(ast.Reference(name, (), name.span), env)
 
     def _table(self, table: ast.TableDecl) -> Iterator[Occurrence]:
         env = self._env(table)
@@ -229,7 +249,7 @@ class _Names:
                 yield from _used((said.value for said in names), env)
                 if isinstance(right, ast.Name) and right.text not in env:
                     right = ast.Reference(right, (), right.span)
-                if isinstance(right, ast.Coordinates | ast.Reference):
+                if isinstance(right, ast.Coordinates | ast.Reference | ast.Application):
                     yield from self._layout(right, (), env)
                 elif not isinstance(right, ast.Foreign):
                     yield from _used((right,), env)

@@ -48,6 +48,8 @@ PRECEDENCE = [
     ("ceil(a/b)*c", "(ceil(a/b))*c"),
     ("(a, b)/c", "((a, b))/c"),
     ("(a : b)%c", "((a : b))%c"),
+    ("A[a, b]*c", "(A[a, b])*c"),
+    ("A[a]/c + B[b : c]", "((A[a])/c) + (B[b : c])"),
     ("0x10 + 010", "16 + 10"),
     ("0XfF", "255"),
 ]
@@ -80,6 +82,9 @@ def test_precedence(written: str, meant: str) -> None:
         ("(a, b : c)%4", "(a,b:c)%4"),
         ("(a : b)", "(a:b)"),
         ("ceil(a/b)", "ceil(a / b)"),
+        ("A[a, b : c]", "A [a,b:c]"),
+        ("A<8, k>[a]*2 + b", "(A<8,k> [a])*2+b"),
+        ("A[B<8>] + A[B]", "A[B<8>]+A[B]"),
     ],
 )
 def test_printed_form(printed: str, written: str) -> None:
@@ -211,6 +216,7 @@ def compound(parts: st.SearchStrategy[ast.Expression]) -> st.SearchStrategy[ast.
     declared = st.builds(ast.Place, parts, parts, st.just(NOWHERE))
     several = st.lists(place, min_size=2, max_size=3).map(tuple) | st.tuples(declared)
     functions = st.sampled_from(["ceil", "roundup", "min", "max", "nothing"])
+    indices = st.lists(place, min_size=1, max_size=3).map(tuple)
     return (
         st.builds(ast.Operation, symbols, parts, parts, st.just(NOWHERE))
         | st.builds(ast.Negation, parts, st.just(NOWHERE))
@@ -221,15 +227,28 @@ def compound(parts: st.SearchStrategy[ast.Expression]) -> st.SearchStrategy[ast.
             st.lists(parts, min_size=1, max_size=3).map(tuple),
             st.just(NOWHERE),
         )
+        | st.builds(ast.Application, references(0), indices, st.none(), st.just(NOWHERE))
+        | compositions
     )
 
 
+def references(least: int) -> st.SearchStrategy[ast.Reference]:
+    arguments = st.lists(name_nodes | numbers, min_size=least, max_size=2).map(tuple)
+    return st.builds(ast.Reference, name_nodes, arguments, st.just(NOWHERE))
+
+
+compositions = st.builds(
+    ast.Application, references(0), st.just(()), references(1), st.just(NOWHERE)
+)
 expressions = st.recursive(name_nodes | numbers, compound, max_leaves=8)
 places = st.lists(
     st.builds(ast.Place, expressions, st.none() | expressions, st.just(NOWHERE)),
     min_size=1,
     max_size=3,
 ).map(tuple)
+applications = compositions | st.builds(
+    ast.Application, references(0), places, st.none(), st.just(NOWHERE)
+)
 
 
 @st.composite
@@ -238,11 +257,6 @@ def coordinate_lists(draw: st.DrawFn) -> ast.Coordinates:
     if minor is None:
         return ast.Coordinates(major, None, NOWHERE)
     return ast.Coordinates((*major, *minor), len(major), NOWHERE)
-
-
-def references(least: int) -> st.SearchStrategy[ast.Reference]:
-    arguments = st.lists(name_nodes | numbers, min_size=least, max_size=2).map(tuple)
-    return st.builds(ast.Reference, name_nodes, arguments, st.just(NOWHERE))
 
 
 @st.composite
@@ -277,7 +291,7 @@ layouts = st.builds(
     name_nodes,
     st.lists(name_nodes, max_size=2).map(tuple),
     axes,
-    coordinate_lists() | references(0),
+    coordinate_lists() | references(0) | applications,
     st.lists(clauses, max_size=3).map(tuple),
     st.just(NOWHERE),
 )
@@ -287,7 +301,7 @@ rules = st.builds(
     ast.RuleDecl,
     patterns,
     axes,
-    coordinate_lists() | references(0),
+    coordinate_lists() | references(0) | applications,
     st.none() | from_words,
     st.lists(clauses, max_size=3).map(tuple),
     *(st.just(NOWHERE),) * 2,
@@ -360,7 +374,9 @@ claims = st.builds(
     st.sampled_from(["prove", "refute"]),
     references(0),
     st.just(ast.Sound())
-    | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions, definitions)
+    | st.builds(
+        ast.Equals, references(1) | coordinate_lists() | applications | expressions, definitions
+    )
     | st.builds(ast.Fits, name_nodes)
     | st.builds(ast.Keeps, places)
     | st.builds(ast.Aligns, places, numbers, st.none() | name_nodes)

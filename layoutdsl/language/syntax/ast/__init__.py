@@ -28,6 +28,7 @@ from layoutdsl.language.syntax.ast.claims import (
     Sound,
 )
 from layoutdsl.language.syntax.ast.expressions import (
+    Application,
     Call,
     Comparison,
     Expression,
@@ -36,12 +37,14 @@ from layoutdsl.language.syntax.ast.expressions import (
     Number,
     Operation,
     Place,
+    Reference,
     Tuple,
     WhereClause,
     Within,
 )
 from layoutdsl.language.syntax.ast.layouts import (
     AxisDecl,
+    Body,
     Clause,
     Coordinates,
     DigitDecl,
@@ -54,7 +57,6 @@ from layoutdsl.language.syntax.ast.layouts import (
     OffsetClause,
     PartDecl,
     RecordDecl,
-    Reference,
     SlotDecl,
     TableDecl,
 )
@@ -72,8 +74,10 @@ from layoutdsl.language.syntax.ast.weights import FromWords, GroupDecl, Quoted, 
 
 __all__ = [
     "Aligns",
+    "Application",
     "AxisDecl",
     "AxisPatternDecl",
+    "Body",
     "Call",
     "ClaimDecl",
     "Clause",

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from layoutdsl.language.syntax.ast.expressions import Expression, Name, Number, Place, WhereClause
-from layoutdsl.language.syntax.ast.layouts import Coordinates, Entry, Foreign, Reference
+from layoutdsl.language.syntax.ast.expressions import (
+    Expression,
+    Name,
+    Number,
+    Place,
+    Reference,
+    WhereClause,
+)
+from layoutdsl.language.syntax.ast.layouts import Body, Entry
 from layoutdsl.language.texts.source import Span
 
 Polarity: TypeAlias = Literal["prove", "refute"]
@@ -29,7 +36,7 @@ class Definition:
 class Equals:
     """Equality with a layout, in whatever notation, or with a formula for the offset."""
 
-    right: Reference | Coordinates | Foreign | Expression
+    right: Body | Expression
     names: tuple[Definition, ...] = ()
 
 

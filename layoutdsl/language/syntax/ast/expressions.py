@@ -68,7 +68,31 @@ class Tuple:
     span: Span = field(compare=False, repr=False)
 
 
-Expression: TypeAlias = Number | Name | Operation | Negation | Call | Tuple
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A layout by name, with the arguments of its parameters."""
+
+    name: Name
+    arguments: tuple[Name | Number, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """``A[e, f]``: a layout with expressions as its index; ``A[B]``, with the slot of a layout.
+
+    ``A[B]`` is one index, the name ``B``, until elaboration finds that ``B`` is a layout. With
+    arguments, ``A[B<8>]``, only a layout can be meant: then it is ``inner``, and there are no
+    indices.
+    """
+
+    layout: Reference
+    indices: tuple[Place, ...]
+    inner: Reference | None
+    span: Span = field(compare=False, repr=False)
+
+
+Expression: TypeAlias = Number | Name | Operation | Negation | Call | Tuple | Application
 
 
 @dataclass(frozen=True, slots=True)

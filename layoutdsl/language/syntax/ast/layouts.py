@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from layoutdsl.language.syntax.ast.expressions import Expression, Name, Number, Place, WhereClause
+from layoutdsl.language.syntax.ast.expressions import (
+    Application,
+    Expression,
+    Name,
+    Number,
+    Place,
+    Reference,
+    WhereClause,
+)
 from layoutdsl.language.texts.source import Span
 
 
@@ -16,15 +24,6 @@ class AxisDecl:
     name: Name
     extent: Name | Number | None
     broadcast: Name | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A layout by name, with the arguments of its parameters."""
-
-    name: Name
-    arguments: tuple[Name | Number, ...]
-    span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,9 @@ class OffsetClause:
     span: Span = field(compare=False, repr=False)
 
 
+Body: TypeAlias = Coordinates | Reference | Foreign | Application
+"""What stands behind ``=``."""
+
 Clause: TypeAlias = FillClause | ElementClause | OffsetClause | WhereClause
 
 
@@ -90,7 +92,7 @@ class LayoutDecl:
     name: Name
     parameters: tuple[Name, ...]
     axes: tuple[AxisDecl, ...] | None
-    body: Coordinates | Reference | Foreign
+    body: Body
     clauses: tuple[Clause, ...]
     span: Span = field(compare=False, repr=False)
 
@@ -144,7 +146,7 @@ class PartDecl:
     name: Name
     picks: tuple[tuple[DigitDecl, ...], ...]
     bits: tuple[Number, Number] | None
-    body: Coordinates | Reference | Foreign
+    body: Body
     clauses: tuple[Clause, ...]
     span: Span = field(compare=False, repr=False)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from layoutdsl.language.syntax.ast.expressions import Name, WhereClause
-from layoutdsl.language.syntax.ast.layouts import Reference
+from layoutdsl.language.syntax.ast.expressions import Name, Reference, WhereClause
 from layoutdsl.language.texts.source import Span
 
 

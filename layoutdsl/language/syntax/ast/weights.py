@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from layoutdsl.language.syntax.ast.expressions import Name
-from layoutdsl.language.syntax.ast.layouts import AxisDecl, Clause, Coordinates, Foreign, Reference
+from layoutdsl.language.syntax.ast.expressions import Name, Reference
+from layoutdsl.language.syntax.ast.layouts import AxisDecl, Body, Clause
 from layoutdsl.language.texts.source import Span
 
 
@@ -27,7 +27,7 @@ class RuleDecl:
 
     pattern: str
     axes: tuple[AxisDecl, ...] | None
-    body: Coordinates | Reference | Foreign | None
+    body: Body | None
     stored: FromWords | None
     clauses: tuple[Clause, ...]
     place: Span = field(compare=False, repr=False)
