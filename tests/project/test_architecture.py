@@ -20,6 +20,7 @@ ALLOWED: dict[str, str] = {
     "language": "",
     "proof": "language",
     "notation": "language",
+    "algebra": "language proof",
     "code": "language proof",
     "files": "language proof code",
     "view": "language proof",

@@ -31,7 +31,7 @@ from layoutdsl.language.meaning.application import (
 )
 from layoutdsl.language.meaning.elements import BIT_AXIS
 from layoutdsl.language.meaning.model import Applied, Axis, Condition, Layout
-from layoutdsl.language.meaning.offsets import offset_expr, size_expr
+from layoutdsl.language.meaning.offsets import size_expr
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.printer import print_body, print_expression
 from layoutdsl.language.texts.faults import Fault, fault
@@ -199,7 +199,7 @@ class Applications:
         count = self._known(first.extent)
         if count is None:
             count = simplify(CeilDiv(size_expr(inner), product(tuple(known))))
-        return digits_of(offset_expr(inner), [count, *known])
+        return digits_of(offset_of(inner), [count, *known])
 
     def _known(self, extent: Expr) -> Expr | None:
         match extent:

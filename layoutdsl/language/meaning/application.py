@@ -12,9 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import gcd
 from typing import TypeAlias
 
-from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, product, reach, simplify
+from layoutdsl.language.integers.bounds import (
+    ONE,
+    ZERO,
+    at_least,
+    polynomial,
+    product,
+    reach,
+    simplify,
+)
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.digit import exact_quotient, same
 from layoutdsl.language.integers.expr import (
@@ -29,6 +38,7 @@ from layoutdsl.language.integers.expr import (
     MixedRadix,
     Mod,
     Mul,
+    Sub,
     indices,
     substitute,
     walk,
@@ -55,7 +65,7 @@ class NotApplicable(ValueError):  # noqa: N818  the reason is what callers show
         self.hint = hint
 
 
-def applied(outer: Layout, index_map: Layout) -> Layout:
+def applied(outer: Layout, index_map: Layout, *, padded: bool = False) -> Layout:
     """Return ``R(c) = outer(index_map(c))``.
 
     The result keeps the coordinates, the chunks, the fill and the element type of ``outer``, on the
@@ -65,61 +75,95 @@ def applied(outer: Layout, index_map: Layout) -> Layout:
         outer: without open parameters that ``index_map`` does not have.
         index_map: its coordinates are the indices of ``outer``, copies and bits included, with the
             extents of the axes of ``outer``.
+        padded: the indices are those of the padded box of ``outer``: the coordinates of
+            ``index_map`` have the padded extents, and the extents of ``outer`` stay as they are.
 
     Raises:
         NotApplicable: a condition of ``outer`` holds for no shape, or the result is too large.
     """
+    index, sizes = _values(outer, index_map, padded)
+    own: Axes = {axis.name: axis.extent for axis in index_map.axes}
+    found = _applied(outer, index_map, padded)
+    places = tuple(
+        settled(Coordinate(_substituted(each.value, index, sizes, own), exact(size), each.declared))
+        for each in outer.coordinates
+        for size in (substitute(each.extent, sizes),)
+    )
+    return natural(replace(found, coordinates=places)).as_written
+
+
+def substituted(outer: Layout, index_map: Layout, *, padded: bool = False) -> Layout:
+    """Return the same layout as `applied`, letter by letter: names are replaced, and no more.
+
+    Every extent is declared. Proofs compare a shorter spelling with this layout.
+    """
+    index, sizes = _values(outer, index_map, padded)
+    both = {**sizes, **index}
+    places = tuple(
+        Coordinate(substitute(each.value, both), substitute(each.extent, sizes), declared=True)
+        for each in outer.coordinates
+    )
+    return replace(_applied(outer, index_map, padded), coordinates=places)
+
+
+def _values(
+    outer: Layout, index_map: Layout, padded: bool
+) -> tuple[dict[str, Expr], dict[str, Expr]]:
+    """What each index, and what each extent of the applied layout is in the result."""
     names = [axis.name for axis in outer.axes]
     index = dict(zip(names, (each.value for each in index_map.coordinates), strict=True))
     sizes: dict[str, Expr] = {}
-    for axis, place in zip(outer.axes, index_map.coordinates, strict=True):
-        if isinstance(axis.extent, Extent):
-            sizes.setdefault(axis.extent.name, place.extent)
-    both: dict[str, Expr] = {**sizes, **index}
+    if not padded:
+        for axis, place in zip(outer.axes, index_map.coordinates, strict=True):
+            if isinstance(axis.extent, Extent):
+                sizes.setdefault(axis.extent.name, place.extent)
+    return index, sizes
+
+
+def _applied(outer: Layout, index_map: Layout, padded: bool) -> Layout:
+    """The result but for its coordinates."""
+    index, sizes = _values(outer, index_map, padded)
+    both = {**sizes, **index}
     _refuse_large(outer, both)
-    extents = [substitute(axis.extent, sizes) for axis in outer.axes]
     own: Axes = {axis.name: axis.extent for axis in index_map.axes}
+    extents = [substitute(axis.extent, sizes) for axis in outer.axes]
+    if padded:
+        extents = [each.extent for each in index_map.coordinates]
     asked = tuple(
         Coordinate(place.value, extent, declared=True)
         for place, extent in zip(index_map.coordinates, extents, strict=True)
         if not _stays_below(place.value, extent, own)
     )
-    conditions = _possible((*outer.where, *outer.domain), both)
-    interface = outer.interface
-    if interface is not None and interface.per is not None:
-        along = index[interface.per]
-        if not isinstance(along, Index):
-            per = interface.per
-            reason = f"its codes have a scale per `{per}`, and the index along `{per}` is computed"
-            raise NotApplicable(reason, f"write an axis as the index along `{per}`")
-        interface = ScaleOffset(along.name)
-    found = replace(
+    conditions = possible((*outer.where, *outer.domain), both)
+    return replace(
         outer,
         axes=index_map.axes,
-        coordinates=tuple(
-            settled(
-                Coordinate(
-                    _substituted(each.value, index, sizes, own),
-                    exact(substitute(each.extent, sizes)),
-                    each.declared,
-                )
-            )
-            for each in outer.coordinates
-        ),
         start=substitute(outer.start, sizes),
         where=_once(index_map.where, (each for each in conditions if not each.indices)),
         domain=_once(index_map.domain, (each for each in conditions if each.indices)),
         parameters=index_map.parameters,
         copies=index_map.copies,
-        interface=interface,
+        interface=_interface(outer, index),
         origin=None,
+        derivation=None,
         applied=(
             *index_map.applied,
             *([Applied(outer.name, asked)] if asked else []),
             *(each.substituted(both) for each in outer.applied),
         ),
     )
-    return natural(found).as_written
+
+
+def _interface(outer: Layout, index: Mapping[str, Expr]) -> ScaleOffset | None:
+    """The codes of the result, which have a scale along the axis that takes the place of theirs."""
+    per = None if outer.interface is None else outer.interface.per
+    if per is None:
+        return outer.interface
+    along = index[per]
+    if not isinstance(along, Index):
+        reason = f"its codes have a scale per `{per}`, and the index along `{per}` is computed"
+        raise NotApplicable(reason, f"write an axis as the index along `{per}`")
+    return ScaleOffset(along.name)
 
 
 def offset_of(layout: Layout) -> Expr:
@@ -137,10 +181,13 @@ def natural(layout: Layout) -> Layout:
 
 
 def _natural(place: Coordinate, axes: Axes) -> Coordinate:
-    bound = reach(place.value, axes)
+    value = place.value
+    if isinstance(value, MixedRadix):
+        value = MixedRadix(tuple(_natural(each, axes) for each in value.parts))
+    bound = reach(value, axes)
     if bound is None or not same(bound.high, place.extent):
-        return place
-    return Coordinate(place.value, bound.high)
+        return replace(place, value=value)
+    return Coordinate(value, bound.high)
 
 
 def fill_of_both(outer: Layout, inner: Layout) -> Fill:
@@ -208,6 +255,12 @@ def exact(extent: Expr) -> Expr:
         whole = exact_quotient(left, right)
         if whole is not None:
             return ZERO if isinstance(extent, Mod) else simplify(whole)
+    if isinstance(extent, CeilDiv | FloorDiv) and isinstance(right, Constant):
+        common = gcd(right.value, *polynomial(left).values())
+        if common > 1:  # ceil(8*x/16) is ceil(x/2)
+            less = exact_quotient(left, Constant(common))
+            assert less is not None, "every coefficient is a multiple"
+            left, right = simplify(less), Constant(right.value // common)
     return simplify(type(extent)(left, right))
 
 
@@ -227,7 +280,9 @@ def _once(first: Iterable[Condition], second: Iterable[Condition]) -> tuple[Cond
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _possible(conditions: Iterable[Condition], values: Mapping[str, Expr]) -> list[Condition]:
+def possible(
+    conditions: Iterable[Condition], values: Mapping[str, Expr] | None = None
+) -> list[Condition]:
     """Return conditions with names replaced, without those that hold for every shape.
 
     Raises:
@@ -235,14 +290,31 @@ def _possible(conditions: Iterable[Condition], values: Mapping[str, Expr]) -> li
     """
     found = list[Condition]()
     for each in conditions:
-        plain = _plain(each.substituted(values))
-        if isinstance(plain.left, Constant) and isinstance(plain.right, Constant):
-            if not plain.holds({}):
-                reason = f"it is defined where {each}, which is {plain} here"
-                raise NotApplicable(reason, "choose indices of a shape for which it is defined")
-        else:
+        plain = _plain(each.substituted(values or {}))
+        holds = _always(plain)
+        if holds is False:
+            reason = f"it is defined where {each}, which is {plain} here"
+            if plain == each:
+                reason = f"no shape satisfies {each}"
+            raise NotApplicable(reason, "choose indices of a shape for which it is defined")
+        if holds is None:
             found.append(plain)
     return found
+
+
+def _always(condition: Condition) -> bool | None:
+    """Whether a condition holds for all shapes; `False` if for none, `None` if that is unknown."""
+    left, right = condition.left, condition.right
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return condition.holds({})
+    if condition.operator in (">", ">="):
+        left, right = right, left
+    elif condition.operator not in ("<", "<="):
+        return True if condition.operator == "==" and left == right else None
+    least = 1 if condition.operator in ("<", ">") else 0
+    if at_least(simplify(Sub(right, left)), least):
+        return True
+    return False if at_least(simplify(Sub(left, right)), 1 - least) else None
 
 
 def _plain(condition: Condition) -> Condition:

@@ -142,6 +142,8 @@ class Layout(Parametrised, Displayed):
         applied: the index of each application ``A[...]`` in the layout. The application is correct
             only if the index stays in the shape of ``A``, which is a property to be proved. The
             text of the layout shows the coordinates that the application stands for.
+        derivation: what `layoutdsl.algebra` proved of the layout when it derived it; read it with
+            `layoutdsl.algebra.evidence`. It is no part of the meaning.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Layout(Parametrised, Displayed):
     interface: ScaleOffset | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
     applied: tuple[Applied, ...] = ()
+    derivation: object = field(default=None, compare=False, repr=False, metadata={"exact": False})
 
     def __repr__(self) -> str:
         head, clauses = f"{self.name}{self.axes_text} =", self.clauses

@@ -33,6 +33,8 @@ class Displayed:
 def exact(value: object) -> str:
     """Return a value as text, with everything in it: texts are equal only where values are.
 
+    A field with ``metadata={"exact": False}`` is left out.
+
     >>> exact((1, "a", None))
     "(1, 'a', None, )"
 
@@ -44,7 +46,11 @@ def exact(value: object) -> str:
     if type(value) is tuple:
         return f"({''.join(f'{exact(each)}, ' for each in value)})"
     if is_dataclass(value) and not isinstance(value, type):
-        held = (f"{each.name}={exact(getattr(value, each.name))}, " for each in fields(value))
+        held = (
+            f"{each.name}={exact(getattr(value, each.name))}, "
+            for each in fields(value)
+            if each.metadata.get("exact", True)
+        )
         return f"{type(value).__module__}.{type(value).__qualname__}({''.join(held)})"
     raise TypeError(f"a {type(value).__name__} has no exact text")
 

@@ -78,6 +78,21 @@ def no_fault(layout: Layout, every: Iterable[Coordinate], values: Mapping[str, i
     return len(np.unique(offsets)) == grid.count
 
 
+def stay_inside(layout: Layout, every: Iterable[Coordinate], values: Mapping[str, int]) -> bool:
+    """Whether coordinates over the axes of a layout stay in their extents."""
+    try:
+        import numpy as np
+
+        grid = Grid(layout, values)
+        for each in every:
+            value, extent = grid.number(each.value), grid.number(each.extent)
+            if np.any(value < 0) or np.any(value >= extent):
+                return False
+    except CANNOT_TELL:
+        return False
+    return True
+
+
 def all_apart(layouts: Iterable[tuple[Layout, Mapping[str, int]]]) -> bool:
     """Whether no two elements of several layouts, each at a shape, have one offset."""
     found, count = [], 0

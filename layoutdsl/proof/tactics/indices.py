@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
+from layoutdsl.language.integers.bounds import Reach, reach
+from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import (
     Add,
     Constant,
@@ -23,7 +25,7 @@ from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.proof.kernel.certificate import establish
-from layoutdsl.proof.kernel.theorem import Proof, Term, Theorem
+from layoutdsl.proof.kernel.theorem import By, Proof, Term, Theorem
 from layoutdsl.proof.statements import applied_statement
 from layoutdsl.proof.statements.statement import Ground
 from layoutdsl.proof.tactics.arith import Arithmetic
@@ -88,9 +90,27 @@ class _Reaching:
 
     def prove(self, index: Coordinate) -> None:
         """Prove that an index is in its extent."""
-        bounds = self._bounds(index.value)
         extent = self._term(index.extent)
-        self.arithmetic.below(bounds.high, extent)
+        axes = {axis.name: axis.extent for axis in self._ground.layout.axes}
+        match index.value, reach(index.value, axes):
+            case FloorDiv(left, right), Reach(_, high) if not same(high, index.extent):
+                self._below_exactly(left, self._term(right), extent)
+            case _:
+                self.arithmetic.below(self._bounds(index.value).high, extent)
+
+    def _below_exactly(self, left: Expr, divisor: Term, extent: Term) -> None:
+        """``p/H < C`` because ``p < P`` and the range says ``P == C*H``."""
+        whole = self._bounds(left)
+        self.arithmetic.positive(divisor)
+        high = whole.high
+        for hypothesis in self.builder.hypotheses:
+            match self.builder.formula(hypothesis):
+                case ("=", upper, _) if upper == whole.upper:
+                    high = self.builder.rewrite(high, By(hypothesis))
+                    break
+        self.arithmetic.below(high, ("*", extent, divisor))
+        values = {"x": self._term(left), "A": extent, "B": divisor}
+        self.builder.use("UNPAIR", values)
 
     def _term(self, expr: Expr) -> Term:
         return self._ground.vocabulary.term(expr)
