@@ -57,6 +57,8 @@ class Reading:
     places: tuple[ast.Place, ...] = ()
     formula: ast.Expression | None = None
     names: tuple[ast.Definition, ...] = field(default=())
+    layouts: tuple[ast.LayoutDecl, ...] = ()
+    """The layouts of the text, which the layout may apply."""
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -70,9 +72,15 @@ class Reading:
 
     def defined(self, values: Mapping[str, int]) -> bool:
         """Whether the shape is in the range."""
-        room = Room(self, values, {})
+        room = Room(self, values, dict.fromkeys((axis.name.text for axis in self.axes), 0))
         try:
-            return all(room.holds(each) for each in self.conditions(of_indices=False))
+            own = all(room.holds(each) for each in self.conditions(of_indices=False))
+            return own and all(
+                reading.defined(inside)
+                for place in self.places
+                for each in applied(place.value)
+                for reading, inside, _ in (room.applied(each),)
+            )
         except Outside:
             return False
 
@@ -122,7 +130,7 @@ class Reading:
             if np.any(found.number < 0) or np.any(found.number >= found.high):
                 return True
             pending += inner_places(place.value)
-        return False
+        return any(room.leaves(each) for place in self.places for each in applied(place.value))
 
 
 def extent_of(axis: ast.AxisDecl) -> str | int:
@@ -158,6 +166,11 @@ def inner_places(expression: ast.Expression) -> list[ast.Place]:
         case ast.Call(_, arguments):
             return [each for argument in arguments for each in inner_places(argument)]
     return []
+
+
+def applied(expression: ast.Expression | None) -> list[ast.Application]:
+    """The applications in an expression, from the outside in."""
+    return [each for each in walk(expression) if isinstance(each, ast.Application)]
 
 
 class Room:
@@ -214,6 +227,42 @@ class Room:
                 return self._call(function.text, arguments)
             case ast.Operation(symbol, left, right):
                 return self._operation(symbol, self.value(left), self.value(right))
+            case ast.Application():
+                reading, values, index = self.applied(expression)
+                size = reading.size(values)
+                assert size is not None
+                return Value(reading.offsets(values, index), 0, size)
+
+    def leaves(self, application: ast.Application) -> bool:
+        """Whether an index leaves the shape of the layout that is applied, or that one its own."""
+        reading, values, index = self.applied(application)
+        extents = dict(zip(index, reading.shape(values), strict=True))
+        outside = [np.any(index[n] < 0) or np.any(index[n] >= extents[n]) for n in index]
+        return any(map(bool, outside)) or reading.spills(values, index)
+
+    def applied(
+        self, application: ast.Application
+    ) -> tuple[Reading, dict[str, int], dict[str, Number]]:
+        """The layout that is applied, its extents and parameters, and its index."""
+        name = application.layout.name.text
+        layout = next(each for each in self._of.layouts if each.name.text == name)
+        assert layout.axes is not None
+        reading = _reading(layout, self._of.layouts)
+        arguments = [self.value(each).number for each in application.layout.arguments]
+        values = dict(zip(reading.parameters, arguments, strict=True))
+        index: dict[str, Number] = {}
+        for axis, place in zip(layout.axes, application.indices, strict=True):
+            found, extent = self.value(place.value), extent_of(axis)
+            index[axis.name.text] = found.number
+            if not isinstance(extent, str) or extent in values:
+                continue
+            if place.extent is not None:
+                values[extent] = int(self.value(place.extent).number)
+            elif extent in self._of.parameters:
+                values[extent] = self._values[extent]
+            else:
+                values[extent] = found.high
+        return reading, values, index
 
     def _name(self, text: str) -> Value:
         if text in self._names:
@@ -347,11 +396,15 @@ def read(declaration: str, formula: str = "") -> Reading:
         for each in parse(Source("", declaration)).declarations
         if isinstance(each, ast.LayoutDecl)
     )
+    layouts = tuple(
+        each
+        for each in parse(Source("", declaration)).declarations
+        if isinstance(each, ast.LayoutDecl)
+    )
     assert layout.axes is not None
-    assert isinstance(layout.body, ast.Coordinates)
     parameters = tuple(each.text for each in layout.parameters)
     if not formula:
-        return Reading(layout.axes, parameters, layout.clauses, layout.body.places)
+        return _reading(layout, layouts)
     (claim,) = parse(Source("", f"prove {layout.name.text} == {formula}")).declarations
     assert isinstance(claim, ast.ClaimDecl)
     assert isinstance(claim.predicate, ast.Equals)
@@ -359,6 +412,18 @@ def read(declaration: str, formula: str = "") -> Reading:
     assert not isinstance(right, ast.Reference | ast.Coordinates)
     given = (right, claim.predicate.names)
     return Reading(layout.axes, parameters, layout.clauses, (), *given)
+
+
+def _reading(layout: ast.LayoutDecl, layouts: tuple[ast.LayoutDecl, ...]) -> Reading:
+    """A layout that is applied as a whole body is one coordinate: the offset, below the size."""
+    body, parameters = layout.body, tuple(each.text for each in layout.parameters)
+    assert layout.axes is not None
+    assert isinstance(body, ast.Coordinates | ast.Application)
+    if isinstance(body, ast.Application):
+        places: tuple[ast.Place, ...] = (ast.Place(body, None, body.span),)
+    else:
+        places = body.places
+    return Reading(layout.axes, parameters, layout.clauses, places, layouts=layouts)
 
 
 def every_index(reading: Reading, values: Mapping[str, int]) -> dict[str, Number]:
@@ -382,7 +447,7 @@ def walk(expression: ast.Expression | None) -> Iterator[ast.Expression]:
         case ast.Call(_, arguments):
             for each in arguments:
                 yield from walk(each)
-        case ast.Tuple(parts):
+        case ast.Tuple(parts) | ast.Application(indices=parts):
             for place in parts:
                 yield from walk(place.value)
                 yield from walk(place.extent)
