@@ -88,6 +88,16 @@ LANGUAGE: dict[str, tuple[str, str, str]] = {
     f"{A}[n, c/16.0, c%16]": ("1:24", "a number has no fraction", "write a whole number"),
     f"{A}[n, mod(c, 16)]": ("1:22", "there is no function `mod`", "write `c%16`"),
     f"{A}[n, floor(c/16), c%16]": ("1:22", "there is no function `floor`", "write `c/16`"),
+    f"{A}NCHW16c(n, c, 0, 0)": (
+        "1:25",
+        "a layout is applied to an index in brackets",
+        "write `[n, c, 0, 0]`",
+    ),
+    f"{A}[NCHW16c(n, c, 0, 0)]": (
+        "1:19",
+        "there is no function `NCHW16c`",
+        "a layout is applied in brackets: write `NCHW16c[...]`",
+    ),
     f"{A}[n, c] of uint8": ("1:28", "there is no element type `uint8`", "write `u8`"),
     f"{A}[n, c] of fp8": (
         "1:28",

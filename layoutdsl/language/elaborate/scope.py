@@ -281,6 +281,8 @@ class Scope:
         instead = call_written(call)
         hint = instead and f"write `{instead}`"
         hint = hint or did_you_mean(name, ["ceil", "roundup", "min", "max"])
+        if hint is None and name != name.lower():
+            hint = f"a layout is applied in brackets: write `{name}[...]`"
         raise fault("L207", f"there is no function `{name}`", call.function.span, help=hint)
 
 
