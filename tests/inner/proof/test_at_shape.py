@@ -24,6 +24,7 @@ SPELLINGS = (
     "layout A(i, j, k) = [(i, j%{p}), k - 1 : K]",
     "layout A(i, j) = [i*1000000007*1000000009 + j : I*1000000007*1000000009 + J]",
     "layout A(i, j, c: 2 broadcast) = [i ^ j%{p} : 16, j, c]",
+    "layout A(i, j) = NCHW[i, j*{p} : {q}, i%{p}, 0]",
 )
 
 
