@@ -20,7 +20,7 @@ from layoutdsl.algebra.theorems import (
 from layoutdsl.language.digits.inverse import ReadBack, read_back
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.digits.steps import digit_name
-from layoutdsl.language.digits.weighted import weighted
+from layoutdsl.language.digits.weighted import Axes, weighted
 from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, simplify
 from layoutdsl.language.integers.bounds import product as product_of
 from layoutdsl.language.integers.digit import exact_quotient, nested, same, times
@@ -234,7 +234,7 @@ class _Back:
 
     def layout(self) -> Layout:
         sizes: dict[str, Expr] = {axis.name: axis.extent for axis in self.axes}
-        places = tuple(shortest(each, sizes) for each in self.raw)
+        places = tuple(shortest(each, Axes(sizes)) for each in self.raw)
         name = f"{self._a.name}_inverse"
         found = Layout(name, tuple(self.axes), places, domain=tuple(self._domain))
         found = made(natural(found))
@@ -505,7 +505,7 @@ def _joins(layout: Layout, pair: tuple[str, str]) -> bool:
     both: dict[str, Expr] = dict(zip(pair, (each.value for each in digits), strict=True))
     axes["_p"] = product_of(tuple(extents_))
     before = canonical(layout)
-    after = weighted(substitute(written_out(offset_expr(layout)), both), axes)
+    after = weighted(substitute(written_out(offset_expr(layout)), both), Axes(axes))
     return before is not None and after is not None and len(after.terms) < len(before.terms)
 
 

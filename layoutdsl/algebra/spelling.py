@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from layoutdsl.language.digits.inverse import read_back, tidy
 from layoutdsl.language.digits.network import NotDigits
-from layoutdsl.language.digits.weighted import Weighted, weighted
+from layoutdsl.language.digits.weighted import Axes, Weighted, weighted
 from layoutdsl.language.integers.bounds import simplify
 from layoutdsl.language.integers.expr import Coordinate, Expr, MixedRadix, walk
 from layoutdsl.language.integers.written_out import settled, written_out
@@ -23,14 +23,14 @@ def spellings(layout: Layout, meant: Layout) -> Iterator[Layout]:
         layout: the layout.
         meant: the same map with indices put in letter by letter.
     """
-    axes: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
+    axes = Axes({axis.name: axis.extent for axis in layout.axes})
     places = tuple(shortest(each, axes, sums=bool(layout.domain)) for each in layout.coordinates)
     yield natural(replace(layout, coordinates=places)).as_written
     yield layout
     yield natural(replace(layout, coordinates=tuple(map(settled, meant.coordinates)))).as_written
 
 
-def shortest(place: Coordinate, axes: Mapping[str, Expr], *, sums: bool = False) -> Coordinate:
+def shortest(place: Coordinate, axes: Axes, *, sums: bool = False) -> Coordinate:
     """Return the shortest of some spellings; `sums` stay where a domain is solved for one index."""
     written = settled(place).value
     value = tidy(written_out(written), axes)
@@ -47,7 +47,7 @@ def shortest(place: Coordinate, axes: Mapping[str, Expr], *, sums: bool = False)
 def canonical(layout: Layout, padded: Mapping[str, Expr] | None = None) -> Weighted | None:
     """Return the offset as a sum of digits, each with its weight; `None` if it is no such sum."""
     axes: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
-    return weighted(written_out(offset_expr(layout)), {**axes, **(padded or {})})
+    return weighted(written_out(offset_expr(layout)), Axes({**axes, **(padded or {})}))
 
 
 def padded_extents(layout: Layout) -> dict[str, Expr] | None:
