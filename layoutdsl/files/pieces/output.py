@@ -96,6 +96,7 @@ class Output:
         self.claimed: Mapping[int, Sums] = {}
         self.is_noted = False
         self._mode, self._end, self._last, self._made = PRIVATE, 0, "", False
+        self._whole: os.stat_result | None = None
         self._log = self._locked()
 
     def _locked(self) -> int:
@@ -250,30 +251,45 @@ class Output:
             count += os.pwrite(self._log, data[count:], self._end + count)
         self._end, self._last = self._end + count, last
 
-    def finish(self) -> None:
-        """Put the output in its place; it holds every piece.
-
-        Raises:
-            OccupiedError: something else has come to lie there meanwhile.
-        """
+    def complete(self) -> None:
+        """Put every byte on the disk, and close the data; the journal stays open and locked."""
         self._add(WHOLE)
         os.fsync(self._log)  # it tells that the file is ours, once the token is gone
         os.ftruncate(self.handle, self._size)
         os.fchmod(self.handle, self._mode)
-        ours = finished(self.handle)
+        self._whole = finished(self.handle)
         os.fsync(self.handle)
+        os.close(self.handle)
+        self.handle = -1
+
+    def publish(self) -> None:
+        """Put the output in its place, once it is complete.
+
+        Raises:
+            OccupiedError: something else has come to lie there meanwhile.
+        """
+        assert self._whole is not None
         replaceable(self.place)
-        if not _is_at(self.part, self.handle):
+        if not self._is_whole():
             raise OccupiedError(f"`{self.part}` is not what this run has written", "start again")
-        note(self.place, ours)
+        note(self.place, self._whole)
         self.part.replace(self.place)
         _remove(self._journal, self._log)
         flush_folder(self.place.parent)
+
+    def _is_whole(self) -> bool:
+        """Whether the complete output still lies there; an inode alone may be in use again."""
+        found, whole = _lstat(self.part), self._whole
+        if found is None or whole is None or not os.path.samestat(found, whole):
+            return False
+        return (found.st_size, found.st_mtime_ns) == (whole.st_size, whole.st_mtime_ns)
 
     def discard(self) -> None:
         """Leave nothing behind."""
         if self.handle >= 0:
             _remove(self.part, self.handle)
+        elif self._is_whole():
+            self.part.unlink(missing_ok=True)
         _remove(self._journal, self._log)
 
     def close(self) -> None:

@@ -160,6 +160,29 @@ def run_asked(asked: Asked, limits: Limits, watchers: Watchers) -> Made:
         OccupiedError: the output is in use, or not ours.
         OSError: a file cannot be read or written; its name is in it.
     """
+    output, made = complete(asked, limits, watchers)
+    with named(asked.target):
+        try:
+            output.publish()
+        finally:
+            output.close()
+    return made
+
+
+def complete(
+    asked: Asked, limits: Limits, watchers: Watchers, *, waits: bool = False
+) -> tuple[Output, Made]:
+    """Make an output that is whole, and not yet in its place; the caller publishes and closes it.
+
+    It raises what `run_asked` does.
+
+    Args:
+        asked: what is to be made.
+        limits: memory and jobs.
+        watchers: who is told.
+        waits: whether the output waits for others before it is published. Then the journal lists
+            every piece, so that a run that goes on finds all of them.
+    """
     pieces = asked.queue
     with named(asked.target):
         widest = widest_mode(each.handle for each in asked.given)
@@ -169,15 +192,20 @@ def run_asked(asked: Asked, limits: Limits, watchers: Watchers) -> Made:
                 output.begin(asked.room)
             elif output.room != asked.room:
                 pieces, _ = queue(pieces.parts, output.room)
-            found = _moved(asked, pieces, output, limits.jobs, watchers)
-            output.finish()
-        finally:
+            found, sums = _moved(asked, pieces, output, limits.jobs, watchers)
+            if waits:
+                output.note(sums)
+            output.complete()
+        except BaseException:
             output.close()
-    return Made(pieces.count, found)
+            raise
+    return output, Made(pieces.count, found)
 
 
-def _moved(asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Watchers) -> int:
-    """Move what is not done yet; returns how many pieces were."""
+def _moved(
+    asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Watchers
+) -> tuple[int, Mapping[int, Sums]]:
+    """Move what is not done yet; returns how many pieces were, and the checksums of all."""
     summed = pieces.count > 1 or asked.ending is not None
     sum_up = summing(output.token) if summed else unsummed
     task = Several(pieces, tuple(each.moving(output.handle, sum_up) for each in pieces.parts))
@@ -199,7 +227,7 @@ def _moved(asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Wat
         if not (output.is_noted and isinstance(failure, KEPT)):
             output.discard()
         raise
-    return found
+    return found, sums
 
 
 def amounts(task: Several, total: int, told: Callable[[Amount], None], which: str = "") -> Progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
@@ -14,8 +14,9 @@ from typing import Literal
 from layoutdsl.files.ownership import overwriting
 from layoutdsl.files.pieces.cutting import cut_to
 from layoutdsl.files.pieces.files import Stored, Target, named
+from layoutdsl.files.pieces.output import Output
 from layoutdsl.files.pieces.queue import Part, Queue
-from layoutdsl.files.pieces.runs import Asked, Filled, Limits, Made, Watchers, run_asked
+from layoutdsl.files.pieces.runs import Asked, Filled, Limits, Made, Watchers, complete
 from layoutdsl.files.pieces.tensors import refuse_outputs
 from layoutdsl.files.places import replaceable, widest_mode
 from layoutdsl.files.weights.bounds import MOST_HEADER
@@ -177,10 +178,67 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
         OccupiedError: the output is in use, is not ours, or is a source.
         OSError: a file cannot be read or written; its name is in it.
     """
+    done = complete_laid(*lay_out_pieces(making, limits, watchers), limits, watchers)
+    try:
+        done.publish()
+    finally:
+        done.output.close()
+    return done.made
+
+
+def lay_out_pieces(making: Making, limits: Limits, watchers: Watchers) -> tuple[Laid, int]:
+    """Return where everything goes, and the bytes that a piece may take; nothing is written.
+
+    It raises what `make` does.
+    """
     pieces, room = cut_to(parts_of(making), limits, watchers.tell)
-    laid = lay_out(making, pieces)
-    ended, size, fixed = Ended(laid), laid.arranged.size, laid.arranged.fixed
-    name = making.form.name
+    return lay_out(making, pieces), room
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A file that is whole, and not yet in its place.
+
+    Attributes:
+        laid: where everything goes.
+        output: its data, as yet under another name.
+        made: how many pieces it has.
+        ended: what it holds besides its tensors.
+        widest: the permissions at most of each text that follows the data.
+        ours: whether it replaces a packed file; noted before stale texts, which say so, went.
+    """
+
+    laid: Laid
+    output: Output
+    made: Made
+    ended: Ended
+    widest: Mapping[str, int]
+    ours: bool
+
+    def publish(self) -> None:
+        """Put the data in their place, and then the texts that speak of them.
+
+        Raises:
+            OccupiedError: something else has come to lie there meanwhile.
+            OSError: it cannot be put there.
+        """
+        with overwriting(self.ours):
+            with named(self.laid.data):
+                self.output.publish()
+            for what, data in self.ended.texts().items():
+                _write(self.laid.texts[what], data, self.widest[what])
+
+
+def complete_laid(
+    laid: Laid, room: int, limits: Limits, watchers: Watchers, *, waits: bool = False
+) -> Complete:
+    """Make a file that is whole, and not yet in its place; the caller publishes and closes it.
+
+    It raises what `make` does. ``waits`` says that it is published after others, as of
+    `runs.complete`.
+    """
+    making, size, fixed = laid.making, laid.arranged.size, laid.arranged.fixed
+    ended, name = Ended(laid), making.form.name
     work = {"verb": making.verb, "layout": _hash(laid.said), "form": name, "room": room}
     given, queued = making.source.given, laid.queue(Stored)
     asked = Asked(queued, room, given, laid.data, size, fixed, work, ended.fixed)
@@ -188,12 +246,10 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
     # Texts that are stale are removed before the data take their place; what comes after them is
     # no more readable than they were.
     widest = {what: inputs & widest_mode([place]) for what, place in laid.texts.items()}
-    with overwriting(laid.replaces_ours):
-        with reading(making.source.place):
-            made = run_asked(asked, limits, watchers)
-        for what, data in ended.texts().items():
-            _write(laid.texts[what], data, widest[what])
-    return made
+    ours = laid.replaces_ours
+    with overwriting(ours), reading(making.source.place):
+        output, made = complete(asked, limits, watchers, waits=waits)
+    return Complete(laid, output, made, ended, widest, ours)
 
 
 def parts_of(making: Making) -> tuple[Part, ...]:
