@@ -65,9 +65,13 @@ def pack_weights(
     built up in ``DESTINATION.part``, with a journal beside it, and takes its place in one step; a
     run that was interrupted goes on where it was.
 
+    An index, such as ``model.safetensors.index.json``, stands for all shards that it lists: each
+    is packed under its own name into the folder ``destination``, and the index follows last. A
+    rule has to match a tensor of some shard; the tensors of a group lie in one shard.
+
     Args:
-        source: a file of weights.
-        destination: becomes one.
+        source: a file of weights, or the index of a sharded checkpoint.
+        destination: becomes one; of an index, a folder.
         rules: how tensors are packed, by their names; the first that fits holds.
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
@@ -104,15 +108,16 @@ def pack_weights(
     if isinstance(rules, Module) and not rules.rules:
         rule = 'tensor "**.weight"(n, k) = [k/64, n, k%64]'
         raise ValueError(f"`rules` has no rule for tensors; write one, such as `{rule}`")
-    return packing.pack_weights(
-        place_of(source, form),
-        place_of(destination, form),
-        rules.rules if isinstance(rules, Module) else tuple(rules),
-        unruled,
-        Codes(target, unproved),
-        limits_of(mem, jobs),
-        watchers_of(progress, tell, None),
-    )
+    given = rules.rules if isinstance(rules, Module) else tuple(rules)
+    codes, limits = Codes(target, unproved), limits_of(mem, jobs)
+    watchers = watchers_of(progress, tell, None)
+    if is_index(source, form):
+        from layoutdsl.files.weights.checkpoint import pack_checkpoint
+
+        folder = Path(destination)
+        return pack_checkpoint(Path(source), folder, given, unruled, codes, limits, watchers)
+    from_, to = place_of(source, form), place_of(destination, form)
+    return packing.pack_weights(from_, to, given, unruled, codes, limits, watchers)
 
 
 @overwrites
@@ -131,6 +136,8 @@ def unpack_weights(
 ) -> Done:
     """Unpack the tensors of a file that `pack_weights` made, by what the file says of itself.
 
+    The shards of a packed index are unpacked into the folder ``destination``.
+
     It goes about it as `pack_weights` does, takes what that takes and raises what that raises.
     """
     from layoutdsl.files.weights import unpacking
@@ -139,14 +146,15 @@ def unpack_weights(
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(unproved=(unproved, FLAG), force=(force, FLAG))
     expect_target("target", target)
-    return unpacking.unpack_weights(
-        place_of(source, form),
-        place_of(destination, form),
-        declared_in,
-        Codes(target, unproved),
-        limits_of(mem, jobs),
-        watchers_of(progress, tell, None),
-    )
+    codes, limits = Codes(target, unproved), limits_of(mem, jobs)
+    watchers = watchers_of(progress, tell, None)
+    if is_index(source, form):
+        from layoutdsl.files.weights.checkpoint import unpack_checkpoint
+
+        folder = Path(destination)
+        return unpack_checkpoint(Path(source), folder, declared_in, codes, limits, watchers)
+    from_, to = place_of(source, form), place_of(destination, form)
+    return unpacking.unpack_weights(from_, to, declared_in, codes, limits, watchers)
 
 
 def verify_weights(
@@ -164,11 +172,12 @@ def verify_weights(
     of its layout and not by the code that packed; padding holds the fill, and what was kept is the
     same. Without it every byte has the checksum that was written with it, and padding the fill.
     Header and account must have their checksum; `Verified.checked` is false where the file has
-    none, as those of layoutdsl 0.1.0.
+    none, as those of layoutdsl 0.1.0. Of an index every shard is verified, against the shard of
+    the same name.
 
     Args:
-        packed: the file.
-        against: what it was made from.
+        packed: the file, or the index of packed shards.
+        against: what it was made from; an index if ``packed`` is one.
         mem: bytes that all pieces under way may take.
         jobs: pieces at a time, 1 to 256.
         form: the format of both files; otherwise each has that which the end of its name says.
@@ -187,10 +196,18 @@ def verify_weights(
 
     expect(packed=(packed, PATH), against=(against, PATH.or_none()), form=(form, TEXT.or_none()))
     expect(progress=(progress, FUNCTION.or_none()))
-    watchers = watchers_of(progress, None, None)
-    other = None if against is None else place_of(against, form)
-    place, limits = place_of(packed, form), limits_of(mem, jobs)
+    watchers, limits = watchers_of(progress, None, None), limits_of(mem, jobs)
     known = ((name, library(name)) for name in library_names())
+    if is_index(packed, form):
+        from layoutdsl.files.weights.checkpoint import verify_checkpoint
+
+        if against is not None and not is_index(against, form):
+            raise ValueError(f"`{packed}` is an index, and `{against}` is none; name its index")
+        was = None if against is None else Path(against)
+        told = watchers.progress
+        return verify_checkpoint(Path(packed), was, declared_in, limits, told, known)
+    other = None if against is None else place_of(against, form)
+    place = place_of(packed, form)
     return verifying.verify_weights(place, other, declared_in, limits, watchers.progress, known)
 
 
@@ -198,7 +215,7 @@ def inspect_weights(file: File, *, form: str | None = None) -> Inspected:
     """Return what a file of weights holds: names, types, shapes, layouts and padding.
 
     Args:
-        file: packed, or not.
+        file: packed, or not; or an index, for the tensors of all its shards.
         form: its format; otherwise that which the end of its name says.
 
     Raises:
@@ -209,7 +226,18 @@ def inspect_weights(file: File, *, form: str | None = None) -> Inspected:
     from layoutdsl.files.weights import looking
 
     expect(file=(file, PATH), form=(form, TEXT.or_none()))
+    if is_index(file, form):
+        from layoutdsl.files.weights.checkpoint import inspect_checkpoint
+
+        return inspect_checkpoint(Path(file), declared_in)
     return looking.inspect_weights(place_of(file, form), declared_in)
+
+
+def is_index(file: File, form: str | None) -> bool:
+    """Return whether a file is the index of a sharded checkpoint, by its name."""
+    from layoutdsl.files.weights import index
+
+    return index.is_index(Path(file), form)
 
 
 def layout_of(text: str) -> Layout:

@@ -271,6 +271,9 @@ def kept_part(destination: str) -> None:
     part = f"{_led_to(destination)}.part"
     if Path(part).exists():
         error(f"note: `{part}` is kept; the same command goes on with it")
+    elif any(Path(destination).glob("*.part.json")):  # the shards of a checkpoint
+        words = f"the unfinished shards in `{destination}` are kept"
+        error(f"note: {words}; the same command goes on with them")
 
 
 def _led_to(destination: str) -> str:

@@ -155,6 +155,13 @@ def pack(
     \b
       layoutdsl pack model.safetensors --rules rules.layout \\
           -o packed.safetensors --jobs 2
+
+    The index of a sharded checkpoint stands for its shards: one rules file packs all of them into a
+    folder, each under its own name, and an index of the packed shards follows last.
+
+    \b
+      layoutdsl pack model.safetensors.index.json --rules rules.layout \\
+          -o packed/
     """
     from layoutdsl.shell import elements, npy
     from layoutdsl.shell.at_once import amounts, under_way

@@ -135,10 +135,12 @@ def unpack(
     \b
       layoutdsl unpack Q4_0 in.bin fields.npz --shape 4096,4096
 
-    With -o the first word is a file of packed weights; it says itself how.
+    With -o the first word is a file of packed weights; it says itself how. An index stands for its
+    shards, which are unpacked into a folder.
 
     \b
       layoutdsl unpack packed.safetensors -o model.safetensors
+      layoutdsl unpack packed/model.safetensors.index.json -o model/
     """
     from layoutdsl.shell import elements, npy
     from layoutdsl.shell.at_once import amounts, under_way

@@ -43,11 +43,14 @@ def verify(
     to hold its bits, by the formula of its layout and not by the code that packed it; padding has
     to hold the fill, and what was kept the same bytes. Without it every byte of a tensor has to
     have the checksum that was written with it, and padding the fill.
-    The first fault is named: the tensor, the index, the slot, and what it holds.
+    The first fault is named: the tensor, the index, the slot, and what it holds. Of an index every
+    shard is verified, against the shard of the same name.
 
     \b
       layoutdsl verify packed.safetensors --against model.safetensors
       layoutdsl verify packed.safetensors
+      layoutdsl verify packed/model.safetensors.index.json \\
+          --against model.safetensors.index.json
     """
     from layoutdsl.commands import verify_weights
 
@@ -60,9 +63,10 @@ def verify(
         status = "verified" if found.fault is None else "different"
         fault = None if found.fault is None else found.fault.told
         why = {} if found.explained is None else {"explained": str(found.explained)}
+        why |= {} if found.shard is None else {"shard": found.shard.name}
         say_json({"status": status, **counts, "fault": fault, **why})
     elif found.fault is not None:
-        say(f"different  {packed}: {found.fault}")
+        say(f"different  {found.shard or packed}: {found.fault}")
         if found.explained is not None:
             say(f"  = note: {found.explained}")
     else:
@@ -86,11 +90,13 @@ def inspect(file: str, called: str | None, form: str) -> int:
     """Say what a file of weights holds: names, types, shapes, layouts and padding.
 
     Of a packed tensor the first shape is that of the file, the second the one that it had. Layouts
-    that the file speaks of are printed below, as the language writes them.
+    that the file speaks of are printed below, as the language writes them. Of an index the tensors
+    of all shards are listed.
 
     \b
       layoutdsl inspect model.safetensors
       layoutdsl inspect packed.safetensors --json
+      layoutdsl inspect model.safetensors.index.json
     """
     from layoutdsl.commands import inspect_weights
 
@@ -118,13 +124,14 @@ def _row(tensor: Tensor) -> tuple[str, ...]:
 
     name = printable(tensor.name)
     shape = _shape(tensor.extents)
+    shard = () if tensor.shard is None else (tensor.shard,)
     if tensor.layout is None or tensor.original is None:
-        return name, tensor.type, shape, "", ""
+        return name, tensor.type, shape, "", "", *shard
     padding = f"{100 * (tensor.padding or 0):.1f} % padding"
     made = f"{tensor.layout} of {_shape(tensor.original)}"
     if tensor.made_of:
         made += f": {', '.join(f'{each.field} {shown(each.name)}' for each in tensor.made_of)}"
-    return name, tensor.type, shape, made, padding
+    return name, tensor.type, shape, made, padding, *shard
 
 
 def _shape(extents: tuple[int, ...]) -> str:

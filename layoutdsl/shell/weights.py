@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from layoutdsl.shell.targets import Target
 
 
-OUT = click.option("-o", "output", metavar="OUT", help="Of weights: the file that is written.")
+OUT = click.option(
+    "-o",
+    "output",
+    metavar="OUT",
+    help="Of weights: the file that is written; of an index, the folder.",
+)
 
 
 FORMAT = click.option(

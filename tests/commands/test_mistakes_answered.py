@@ -257,11 +257,11 @@ SHELL: dict[str, tuple[int, str, str]] = {
         "`model.pt` is a PyTorch checkpoint, which is not read",
         'convert it: `safetensors.torch.save_file(torch.load(PATH), "model.safetensors")`',
     ),
-    "inspect model.safetensors.index.json": (
+    "plan model.safetensors.index.json --unpack -o plan.json --out out.safetensors": (
         2,
         "`model.safetensors.index.json` is the index of a sharded checkpoint, which is not read",
-        "name the .safetensors files that it lists, each in a command of its own, "
-        "with a rules file for its own tensors",
+        "`pack`, `unpack`, `verify` and `inspect` take it as FILE; `plan` takes each .safetensors "
+        "file that it lists, with a rules file for its own tensors",
     ),
     "pack model.npz --rules tile.layout -o out.npz": (
         2,

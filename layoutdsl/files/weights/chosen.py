@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal, TypeAlias
@@ -51,11 +51,20 @@ class Chosen:
 
 
 def chosen(
-    entries: Sequence[Entry], rules: Sequence[Rule | Group], unruled: Unruled
+    entries: Sequence[Entry],
+    rules: Sequence[Rule | Group],
+    unruled: Unruled,
+    homes: Mapping[str, str] | None = None,
 ) -> tuple[Chosen | Grouped, ...]:
     """Return what becomes of each tensor: the first rule that fits its name holds.
 
     What becomes of a group stands where the first of its tensors did.
+
+    Args:
+        entries: the tensors, of one file or of all shards.
+        rules: for all of them.
+        unruled: what becomes of a tensor without a rule.
+        homes: of a sharded checkpoint, the shard of each tensor.
 
     Raises:
         UnfitError: with all that does not fit.
@@ -81,6 +90,7 @@ def chosen(
         else:
             taken.append(made)
     problems += _same_names(taken)
+    problems += _scattered(taken, homes or {})
     if problems:
         raise UnfitError(problems)
     return tuple(taken)
@@ -99,6 +109,17 @@ def _same_names(taken: Sequence[Chosen | Grouped]) -> Iterator[Problem]:
         else:
             words = "which is the name of another tensor"
         yield Problem("rule", f"{head}, {words}", "give it another name after `as`")
+
+
+def _scattered(taken: Sequence[Chosen | Grouped], homes: Mapping[str, str]) -> Iterator[Problem]:
+    """Groups whose tensors lie in several shards: a record lies in one file."""
+    for each in taken:
+        if not isinstance(each, Grouped) or len({homes.get(e.name) for e in each.entries}) == 1:
+            continue
+        where = ", ".join(f"{shown(e.name)} in {shown(homes[e.name])}" for e in each.entries)
+        words = f"the tensors of {shown(each.name)} lie in several shards: {where}"
+        remedy = "save the checkpoint with them in one shard, or take the group out"
+        yield Problem("rule", f"{each.group.place}: {words}", remedy)
 
 
 def _idle(

@@ -58,8 +58,8 @@ _OTHERS = (
     (
         (".index.json",),
         "the index of a sharded checkpoint",
-        "name the .safetensors files that it lists, each in a command of its own, with a rules "
-        "file for its own tensors",
+        "`pack`, `unpack`, `verify` and `inspect` take it as FILE; `plan` takes each .safetensors "
+        "file that it lists, with a rules file for its own tensors",
     ),
     ((".json",), "a JSON file", "name the .safetensors, .gguf or .npz file that holds the tensors"),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Any, NoReturn, TypeGuard
 
 from layoutdsl.files.npy import UnreadableError
@@ -12,13 +13,15 @@ MOST_MARKS = 4_000_000
 """Commas and brackets of a text: so many values are made of it, and take some 100 bytes each."""
 
 
-def read_object(form: str, data: bytes, where: str) -> dict[str, Any]:
+def read_object(form: str, data: bytes, where: str, *, reals: bool = False) -> dict[str, Any]:
     """Return the object that bytes of a file spell; its numbers are whole and not negative.
 
     Args:
         form: the name of the form.
         data: the bytes.
         where: what they are, to be named.
+        reals: whether other finite numbers are read too. Indexes have them: older versions of
+            transformers wrote `"total_size": 26031738880.0`.
 
     Raises:
         UnreadableError: they spell none.
@@ -38,7 +41,11 @@ def read_object(form: str, data: bytes, where: str) -> dict[str, Any]:
         return found
 
     def number(word: str) -> int:
-        return int(word) if word.isdigit() else no_number(word)
+        return int(word) if reals or word.isdigit() else no_number(word)
+
+    def real(word: str) -> float:
+        found = float(word)
+        return found if reals and isfinite(found) else no_number(word)
 
     def no_number(word: str) -> NoReturn:
         raise unreadable(form, f"{where} holds the number {shown(word)}")
@@ -48,7 +55,7 @@ def read_object(form: str, data: bytes, where: str) -> dict[str, Any]:
             data.decode("utf-8"),
             object_pairs_hook=distinct,
             parse_int=number,
-            parse_float=no_number,
+            parse_float=real,
             parse_constant=no_number,
         )
     except UnreadableError:

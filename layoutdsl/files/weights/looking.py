@@ -10,7 +10,7 @@ from layoutdsl.files.pieces.packed import layout_shape
 from layoutdsl.files.weights.faults import reading
 from layoutdsl.files.weights.form import Entry
 from layoutdsl.files.weights.held import Elaborate, Held, account_of, values_of
-from layoutdsl.files.weights.opened import opened_weights
+from layoutdsl.files.weights.opened import Weights, opened_weights
 from layoutdsl.files.weights.packing import Place
 from layoutdsl.files.weights.said import Fields, Said
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES
@@ -29,6 +29,7 @@ class Tensor:
         original: the shape that it had before.
         padding: the share of its bytes that holds no element; `None` where it is not packed.
         made_of: its fields, where it is a record of several tensors.
+        shard: the name of its file, if an index was inspected.
     """
 
     name: str
@@ -39,13 +40,15 @@ class Tensor:
     original: tuple[int, ...] | None = None
     padding: float | None = None
     made_of: tuple[Source, ...] = ()
+    shard: str | None = None
 
     @property
     def told(self) -> dict[str, object]:
-        """What is known of it, by names; ``made_of`` where it is made of several."""
+        """Its attributes by name; ``made_of`` and ``shard`` only if it has them."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
-        made_of = [asdict(each) for each in found.pop("made_of")]
-        return {**found, "made_of": made_of} if made_of else found
+        made_of, shard = [asdict(each) for each in found.pop("made_of")], found.pop("shard")
+        found |= {"made_of": made_of} if made_of else {}
+        return found | ({} if shard is None else {"shard": shard})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,20 @@ def inspect_weights(source: Place, elaborate: Elaborate) -> Inspected:
         UnfitError: it is no such file, or says what cannot be.
         OSError: it cannot be read.
     """
-    with opened_weights(source.path, source.form) as weights, reading(source.path):
-        contents = weights.contents
-        entries, form, order = contents.entries, contents.form, contents.order
-        if weights.contents.said is None:
-            return Inspected(form, False, (), tuple(map(_plain, entries)), order)
+    with opened_weights(source.path, source.form) as weights:
+        return inspect_opened(weights, elaborate)
+
+
+def inspect_opened(weights: Weights, elaborate: Elaborate) -> Inspected:
+    """Return what an open file of weights holds; it raises what `inspect_weights` does."""
+    contents = weights.contents
+    entries, form, order = contents.entries, contents.form, contents.order
+    if contents.said is None:
+        return Inspected(form, False, (), tuple(map(_plain, entries)), order)
+    with reading(weights.place):
         about, held = account_of(weights, elaborate)
         tensors = tuple(_told(each, about.tensors[each.name], held) for each in entries)
-        return Inspected(form, True, tuple(about.layouts.values()), tensors, order)
+    return Inspected(form, True, tuple(about.layouts.values()), tensors, order)
 
 
 def _plain(entry: Entry) -> Tensor:

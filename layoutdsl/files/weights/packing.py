@@ -83,11 +83,18 @@ def making_packed(
     Raises:
         UnfitError: rules and tensors do not fit; with all that does not.
     """
-    _refuse_packed(weights)
-    if not rules:
-        remedy = 'write one, such as `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
-        raise UnfitError((Problem("rule", "`rules` has no rule for tensors", remedy),))
-    tensors = chosen(weights.contents.entries, rules, unruled)
+    refuse_unpackable((weights,), weights.place, rules)
+    return making_chosen(weights, target, chosen(weights.contents.entries, rules, unruled), codes)
+
+
+def making_chosen(
+    weights: Weights, target: Place, tensors: tuple[Chosen | Grouped, ...], codes: Codes
+) -> Making:
+    """Return what is made where it is chosen what becomes of each tensor.
+
+    Raises:
+        UnfitError: a record cannot be written in the order of bytes of the file.
+    """
     form = weights.contents.form
     _refuse_most_first(weights, target, tensors)
     moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
@@ -96,12 +103,33 @@ def making_packed(
     return Making(weights, target.path, target.form, moves, told.about, "pack weights", moved)
 
 
-def _refuse_packed(weights: Weights) -> None:
-    """What is packed already is not packed again: what it says of itself would be lost."""
-    if weights.contents.said is not None:
-        message = f"`{weights.place}` is packed already"
-        remedy = f"`layoutdsl unpack {weights.place} -o OUT` first"
-        raise UnfitError((Problem("file", message, remedy),))
+def refuse_unpackable(
+    files: Sequence[Weights], source: Path, rules: Sequence[Rule | Group]
+) -> None:
+    """Fail if there are no rules, or a file is packed already: its account would be lost.
+
+    Args:
+        files: the file, or all shards.
+        source: what the user named: the file, or the index of the shards.
+        rules: by which they are to be packed.
+
+    Raises:
+        UnfitError: with all problems.
+    """
+    if not rules:
+        remedy = 'write one, such as `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
+        raise UnfitError((Problem("rule", "`rules` has no rule for tensors", remedy),))
+    problems = [
+        Problem(
+            "file",
+            f"`{each.place}` is packed already",
+            f"`layoutdsl unpack {source} -o OUT` first",
+        )
+        for each in files
+        if each.contents.said is not None
+    ]
+    if problems:
+        raise UnfitError(problems)
 
 
 def _refuse_most_first(

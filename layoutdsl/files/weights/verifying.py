@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from math import prod
+from pathlib import Path
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.pieces.amount import Amount
@@ -40,6 +41,7 @@ class Verified:
         explained: by which layout the tensor with the fault lies, where one is found.
         checked: whether the header and the account of the file have a checksum; files of layoutdsl
             0.1.0 have none.
+        shard: the file with the fault, if an index was verified.
     """
 
     tensors: int
@@ -48,6 +50,7 @@ class Verified:
     fault: Fault | None
     explained: Explained | None = None
     checked: bool = True
+    shard: Path | None = None
 
     def __bool__(self) -> bool:
         """Return whether there is no fault: ``assert verify_weights(...)`` fails at one."""
