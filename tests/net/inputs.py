@@ -93,6 +93,14 @@ def safetensors(found: dict[str, np.ndarray]) -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
+def index(found: dict[str, np.ndarray]) -> bytes:
+    """An index of one shard, which is `model.safetensors`."""
+    total = sum(array.nbytes for array in found.values())
+    homes = dict.fromkeys(found, "model.safetensors")
+    said = {"metadata": {"total_size": total}, "weight_map": homes}
+    return (json.dumps(said, indent=2, sort_keys=True) + "\n").encode()
+
+
 def gguf(found: dict[str, np.ndarray]) -> bytes:
     kinds = {"f4": 0, "f2": 1, "i4": 26}
 
@@ -148,6 +156,7 @@ def main() -> None:
     whole = (FOLDER / "x.npy").read_bytes()
     made = {
         "model.safetensors": safetensors(tensors()),
+        "model.safetensors.index.json": index(tensors()),
         "model.gguf": gguf({key: each for key, each in floats.items() if each.ndim}),
         "net.onnx": network(),
         "open.onnx": network(open_batch=True),
