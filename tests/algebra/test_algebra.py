@@ -110,6 +110,7 @@ def test_evidence_speaks_of_the_layout_that_was_derived() -> None:
         algebra.evidence(layoutdsl.library("NCHW16c"))
 
 
+@pytest.mark.slow
 def test_a_window_within_a_block_is_a_packing_because_its_parts_are() -> None:
     """The text of the result alone leaves this open."""
     result = algebra.slice("NCHW16c", c=(8, "K"))
