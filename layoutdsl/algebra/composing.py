@@ -17,6 +17,7 @@ from layoutdsl.algebra.theorems import (
     pullback,
     with_findings,
 )
+from layoutdsl.language.digits.domains import replaced
 from layoutdsl.language.digits.inverse import ReadBack, read_back
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.digits.steps import digit_name
@@ -32,7 +33,6 @@ from layoutdsl.language.integers.expr import (
     Expr,
     Extent,
     Index,
-    MixedRadix,
     Mul,
     extents,
     substitute,
@@ -205,7 +205,7 @@ class _Back:
         shape: dict[str, Expr] = {axis.name: axis.extent for axis in a.axes}
         self._sizes = padded if box == "padded" else shape
         self.raw = tuple(
-            below(self._slotwise(value), _swapped(self._sizes[name], self._swaps))
+            below(self._slotwise(value), replaced(self._sizes[name], self._swaps))
             for name, value in found.inverse.index
         )
         self._domain = [
@@ -230,7 +230,7 @@ class _Back:
         self._known[digit_name(number)] = Index(name)
 
     def _slotwise(self, expr: Expr) -> Expr:
-        return _swapped(substitute(expr, self._known), self._swaps)
+        return replaced(substitute(expr, self._known), self._swaps)
 
     def layout(self) -> Layout:
         sizes: dict[str, Expr] = {axis.name: axis.extent for axis in self.axes}
@@ -276,7 +276,7 @@ class _Back:
             axis.name: place.value for axis, place in zip(a.axes, result.coordinates, strict=True)
         }
         forth = tuple(
-            below(place.value, _swapped(place.extent, self._swaps))
+            below(place.value, replaced(place.extent, self._swaps))
             for place in _at(a.coordinates, index, {})
         )
         return equal(here, there), equal(slots, made(result, name="forth", coordinates=forth))
@@ -288,26 +288,6 @@ def _at(
     return tuple(
         below(substitute(place.value, values), substitute(place.extent, sizes)) for place in places
     )
-
-
-def _swapped(expr: Expr, swaps: Mapping[Expr, Extent]) -> Expr:
-    """An expression in which extents that are no names have one."""
-    if expr in swaps:
-        return swaps[expr]
-    match expr:
-        case Index() | Extent() | Constant():
-            return expr
-        case MixedRadix(parts):
-            return MixedRadix(
-                tuple(
-                    Coordinate(
-                        _swapped(part.value, swaps), _swapped(part.extent, swaps), part.declared
-                    )
-                    for part in parts
-                )
-            )
-        case _:
-            return type(expr)(_swapped(expr.left, swaps), _swapped(expr.right, swaps))
 
 
 def complement(layout: Given, /, slots: Size | None = None) -> Layout:

@@ -74,7 +74,7 @@ def _shown(example: Counterexample) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is proved of a derived layout.
+    """The theorem and the preconditions that are proved of a derived layout.
 
     Attributes:
         layout: the derived layout.
