@@ -45,12 +45,12 @@ from layoutdsl.language.integers.expr import (
 
 @dataclass(frozen=True)
 class Axes:
-    """What each index stays below, and what the range says of products of extents."""
+    """The extent of each index, and the bounds that the range puts on products of extents."""
 
     extents: Mapping[str, Expr]
     rooms: tuple[Room, ...] = ()
     tidied: dict[Expr, Expr] = field(default_factory=dict, compare=False, repr=False)
-    """What `tidy` has made of an expression: one within nested exclusive ors is asked for often."""
+    """Results of `tidy`: nested exclusive ors ask for the same expression again and again."""
 
 
 Term = tuple[Digit, Expr]

@@ -109,7 +109,7 @@ def substituted(outer: Layout, index_map: Layout, *, padded: bool = False) -> La
 def _values(
     outer: Layout, index_map: Layout, padded: bool
 ) -> tuple[dict[str, Expr], dict[str, Expr]]:
-    """What each index, and what each extent of the applied layout is in the result."""
+    """Return the indices, and the extents, of the applied layout as expressions of the result."""
     names = [axis.name for axis in outer.axes]
     index = dict(zip(names, (each.value for each in index_map.coordinates), strict=True))
     sizes: dict[str, Expr] = {}

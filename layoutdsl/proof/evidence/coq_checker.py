@@ -32,7 +32,7 @@ PACKAGES = "ocaml-nox ocaml-findlib libzarith-ocaml-dev"
 Status: TypeAlias = Literal["confirmed", "empty", "unanswered", "rejected"]
 
 SENTENCES = ("", "packs", "packs outside gaps", "places")
-"""What a confirmed claim says of the declaration of its layout, by `proofs/coq/Layout.v`."""
+"""Sentences of `proofs/coq/Layout.v` about the declaration of a layout, as they are printed."""
 
 
 class NotRunError(Exception):

@@ -1,4 +1,4 @@
-"""What has to hold of an application ``A[e, f]``: each index stays in the shape of ``A``. Trusted.
+"""Applications ``A[e, f]`` need each index to stay in the shape of ``A``: the theorem. Trusted.
 
 Example: ``NCHW16c[n, c, h1*8 + h0 : H, w]`` asks for ``0 <= h1*8 + h0 < H`` at every element of the
 layout that uses it. Outside the shape of ``A`` no offset is defined, so equal coordinates are no

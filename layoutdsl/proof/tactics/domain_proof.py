@@ -293,7 +293,7 @@ class DomainSoundness:
             narrow(working.arithmetic, canonical(each), Bounds(ring, low, high))
 
     def _know_place(self, working: Working, coordinate: int) -> None:
-        """What is read on a ring is the coordinate, and has its normal form."""
+        """Give the place that is read on a ring the normal form of the coordinate."""
         builder, values = working.builder, working.arithmetic.values
         place = decoded(number_on(coordinate))
         same = builder.find(("=", place, f"v.{coordinate}"))

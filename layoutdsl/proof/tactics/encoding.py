@@ -274,7 +274,7 @@ class Encoding:
         self._know_part(chain.parts[0], digit, found)
 
     def _know_part(self, part: int, digit: str, fact: str) -> None:
-        """What is read is the part; a moved one stays as it was moved, so that it is moved back."""
+        """Give a step the value of the part that it reads; later steps move a moved part back."""
         if part in self._moved_parts:
             self.values.know(digit, self._moved_parts[part], fact)
             return

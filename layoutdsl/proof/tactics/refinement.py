@@ -73,7 +73,7 @@ def _magnitude(place: Expr) -> int:
 
 
 Blocks = tuple[Expr, int]
-"""What an extent is counted in, and how much the last block lacks."""
+"""A block, and how much the last one lacks: ``4, 1`` for an extent of ``4*q - 1``."""
 
 
 class Cutter:
@@ -258,7 +258,7 @@ class Cutter:
 
 
 def _blocks(condition: Condition) -> tuple[Expr, Blocks] | None:
-    """What a condition says of an extent in blocks: ``C % 4 == 3`` that the last lacks one."""
+    """Return an extent and its blocks: ``C % 4 == 3`` is blocks of 4, of which the last lacks 1."""
     match condition.left, condition.operator, condition.right:
         case Mod(whole, block), "==", Constant(0):
             return whole, (block, 0)

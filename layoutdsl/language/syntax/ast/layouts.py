@@ -80,7 +80,7 @@ class OffsetClause:
 
 
 Body: TypeAlias = Coordinates | Reference | Foreign | Application
-"""What stands behind ``=``."""
+"""The right side of ``=`` in a declaration: coordinates, or an application."""
 
 Clause: TypeAlias = FillClause | ElementClause | OffsetClause | WhereClause
 
