@@ -32,7 +32,7 @@ def judged(seed: int, count: int) -> Counter[str]:
 
 def test_results_are_what_plain_integers_say() -> None:
     found = judged(5, 10)
-    assert found["proved"] >= 6
+    assert found["proved"] >= 7
     assert found["undecided"] == 0
 
 

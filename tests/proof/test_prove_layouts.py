@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
-from proving import refutations, replays, sound, words, wrong_at
+from proving import refutations, replays, shapes, sound, words, wrong_at
 from texts import EXAMPLES, HERE, LIBRARY, layout
 
 import layoutdsl
@@ -395,3 +396,59 @@ def test_a_long_line_is_undecided_or_refuted_and_no_fault_of_ours(body: str) -> 
     made = layout(f"layout L(i, j, a, b) = [{body}]\nrefute L")
     found = sound(made)
     assert found.status in ("undecided", "refuted")
+
+
+def ranged(random: Random) -> str:
+    """A sum whose strides a range decides: a product, a rest, groups or pages; some are wrong."""
+    block = random.choice([2, 3, 4, 8])
+    near = random.choice([-1, 0, 0, 0, 1])
+    room, header = random.randint(6, 30), random.choice([0, 0, 1, 3])
+    rest = random.randrange(1, block)
+    up = block - rest + near
+    pitch = random.choice([f"(H + {up})", f"((H + {up})/{block}*{block})"])
+    head = f" + {header}" if header else ""
+    return random.choice(
+        (
+            lambda: f"[c*{room} + h*K + k{head} : C*{room}] where H*K <= {room - header + near}",
+            lambda: f"[c, (h, k) : {room}] where H*K <= {room + near}",
+            lambda: f"[c*{pitch} + h : C*{pitch}, k] where H % {block} == {rest}",
+            lambda: (
+                f"[k, c*{pitch} + h/{block}*{block} + {block - 1} - h%{block} : C*{pitch}]"
+                f" where H % {block} == {rest}"
+            ),
+            lambda: f"[h%({block}*j), h/({block}*j) : i, c, k] where H <= {block}*i*j + {near}",
+            lambda: (
+                f"[h/4%({block}*j), h/({4 * block + near}*j) : i, c, h%4, k]"
+                f" where H <= {4 * block}*i*j"
+            ),
+            lambda: (
+                f"[(h/(H/j)*((H/j + {block - 1 + near})/{block}) + (h - h/(H/j)*(H/j))/{block})"
+                f"*{block} + (h - h/(H/j)*(H/j))%{block}"
+                f" : j*((H/j + {block - 1 + near})/{block})*{block}, c, k] where H % j == 0"
+            ),
+        )
+    )()
+
+
+@pytest.mark.slow
+@pytest.mark.ci(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_verdicts_under_drawn_ranges_agree_with_counting(seed: int) -> None:
+    random, proved = Random(seed), 0
+    for _ in range(6):
+        body = ranged(random)
+        names = "".join(f"{name}, " for name in "ij" if name in body.replace("if", ""))
+        parameters = f"<{names.removesuffix(', ')}>" if names else ""
+        made = layout(f"layout L{parameters}(c, h, k) = {body}\nrefute L\n")
+        found = sound(made)
+        proved += found.status == "proved"
+        shown = {each.property for each in found.findings if hasattr(each, "certificate")}
+        wrong = set[str]()
+        small = [*shapes(made, 7, 40)]
+        for values in random.sample(small, min(150, len(small))):
+            wrong |= wrong_at(made, values)
+        assert not wrong & shown, body
+        for each in found.findings:
+            if hasattr(each, "example"):
+                assert replays(made, each.property, each.example), body
+    assert proved >= 2

@@ -94,7 +94,6 @@ def capacity(random: Random) -> tuple[str, int]:
     return f"layout L(b, t, h, d) = [{body}]\nrefute L", page * pages
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_capacity_that_a_long_axis_exceeds(seed: int) -> None:
     random = Random(seed)

@@ -169,8 +169,8 @@ def compare_faulty(seed: int, count: int) -> Counter[tuple[str, str]]:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.ci(5)
+@pytest.mark.sampled(10)
+@pytest.mark.ci(10)
 @pytest.mark.parametrize("seed", range(101, 111))
 def test_mutated_certificates(seed: int) -> None:
     assert compare_faulty(seed, 10).total() == 10
