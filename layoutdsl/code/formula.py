@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy
+from sympy.printing.precedence import PRECEDENCE
 
 from layoutdsl.language.digits.inverse import Inverse
 from layoutdsl.language.digits.network import NotDigits
@@ -88,6 +89,10 @@ def _fraction(expr: Any, printer: Any) -> str:
     return f"{top if left.is_Atom else f'({top})'}/{bottom if right.is_Atom else f'({bottom})'}"
 
 
+def _operands(expr: Any, printer: Any) -> list[str]:
+    return [printer.parenthesize(each, PRECEDENCE["Mul"]) for each in expr.args]
+
+
 class SymCeilDiv(_Integer):
     """``ceil(left / right)`` for a positive ``right``."""
 
@@ -115,7 +120,9 @@ class SymMod(_Integer):
         return True if self.args[1].is_positive else None
 
     def _latex(self, printer: Any) -> str:
-        left, right = map(printer.doprint, self.args)
+        level = PRECEDENCE["Mul"]
+        left = printer.parenthesize(self.args[0], level, strict=True)
+        right = printer.parenthesize(self.args[1], level)
         return rf"\left( {left} \bmod {right} \right)"
 
 
@@ -126,7 +133,7 @@ class SymBitAnd(_Integer):
     word = "BitAnd"
 
     def _latex(self, printer: Any) -> str:
-        left, right = map(printer.doprint, self.args)
+        left, right = _operands(self, printer)
         return rf"\left( {left} \mathbin{{\&}} {right} \right)"
 
 
@@ -137,7 +144,7 @@ class SymBitOr(_Integer):
     word = "BitOr"
 
     def _latex(self, printer: Any) -> str:
-        left, right = map(printer.doprint, self.args)
+        left, right = _operands(self, printer)
         return rf"\left( {left} \mathbin{{|}} {right} \right)"
 
 
@@ -148,7 +155,7 @@ class SymBitXor(_Integer):
     word = "BitXor"
 
     def _latex(self, printer: Any) -> str:
-        left, right = map(printer.doprint, self.args)
+        left, right = _operands(self, printer)
         return rf"\left( {left} \oplus {right} \right)"
 
 
