@@ -81,7 +81,7 @@ class Applications:
         Raises:
             Fault: it is not correct; or a silent one, whose cause is reported already.
         """
-        outer = self._outer(application)
+        outer = self._outer(application, scope)
         if outer.bit_of is not None:
             message = f"`{outer.name}` counts in bits, and a coordinate in elements"
             hint = "apply it as the whole body of a layout"
@@ -108,7 +108,7 @@ class Applications:
         Raises:
             Fault: as for `offset`.
         """
-        outer = self._outer(application)
+        outer = self._outer(application, scope)
         inner = self.inner(application, scope)
         if inner is not None:
             message = f"the index of `{outer.name}` is a layout, which has axes of its own"
@@ -222,7 +222,12 @@ class Applications:
             parameters=tuple(dict.fromkeys(opened)),
         )
 
-    def _outer(self, application: ast.Application) -> Layout:
+    def _outer(self, application: ast.Application, scope: Scope | None = None) -> Layout:
+        name = application.layout.name
+        numbers = {} if scope is None else {**scope.axes, **scope.symbols}
+        if name.text in numbers and not self.layouts.declares(name.text):
+            message = f"`{name.text}` is a number here, and brackets apply a layout"
+            raise fault("L201", message, name.span, help="write a formula in the indices")
         outer = self.layouts.applied_to(self.owner, application.layout, self.parameters)
         return replace(outer, name=print_body(application.layout))
 
