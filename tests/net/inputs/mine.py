@@ -34,3 +34,13 @@ def unlucky(tensor):
 
 def shuffled(tensor):
     return np.sort(tensor.ravel())
+
+
+def repack(tensor):
+    inputs, outputs = tensor.shape
+    eight = tensor.reshape(inputs // 8, 8, outputs).astype("<u4")
+    return np.bitwise_or.reduce(eight << np.arange(0, 32, 4, dtype="u4")[:, None], axis=1)
+
+
+def repack_pairs(tensor):
+    return repack(tensor).view("u1")
