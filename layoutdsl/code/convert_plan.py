@@ -74,7 +74,7 @@ def both_plans(source: Layout, target: Layout) -> tuple[Plan, Plan] | Fallback:
         planned = plan(layout)
         if isinstance(planned, Fallback):
             return Fallback(f"`{layout.name}` is moved element by element: {planned.reason}")
-        plans.append(_without_single_axes(planned))
+        plans.append(without_single_axes(planned))
     first, second = plans
     if [move.axes for move in first.moves] != [move.axes for move in second.moves]:
         return Fallback("axes are read as one in one layout only")
@@ -89,7 +89,7 @@ def both_plans(source: Layout, target: Layout) -> tuple[Plan, Plan] | Fallback:
     return first, second
 
 
-def _without_single_axes(planned: Plan) -> Plan:
+def without_single_axes(planned: Plan) -> Plan:
     """The plan in which the digits of axes of one element stand on their only position."""
     single = [move for move in planned.moves if same(move.extent, ONE)]
     still = {digit.dimension for move in single for digit in move.digits}

@@ -94,17 +94,25 @@ def buffer_side(plan: Plan) -> Side | Apart:
         for stride, dimension in zip(strides, plan.dimensions, strict=True)
         if dimension.constant
     ]
-    gaps = (
-        any(each.leaves_padding for each in digits)
-        or any(each.leaves_padding for each in plan.splits)
-        or any(d.constant is not None and not same(d.extent, ONE) for d in plan.dimensions)
-        or not _every_dimension_used(plan)
-    )
+    gaps = any(each.leaves_padding for each in digits) or has_gaps(plan)
     first = Add(plan.layout.start, before)
     for stride, constant in used:
         first = Add(first, Mul(stride, Constant(constant)))
     size = Add(plan.layout.start, product(tuple(c.extent for c in plan.layout.coordinates)))
     return Side(tuple(axes), simplify(first), simplify(size), plan.layout.start, gaps)
+
+
+def has_gaps(plan: Plan) -> bool:
+    """Return whether slots lie between elements: in a turn below the first digit, or at its ends.
+
+    Slots beyond the most major digit of an axis are no gaps.
+    """
+    return (
+        any(digit.leaves_padding for move in plan.moves for digit in move.digits[1:])
+        or any(each.leaves_padding for each in plan.splits)
+        or any(d.constant is not None and not same(d.extent, ONE) for d in plan.dimensions)
+        or not _every_dimension_used(plan)
+    )
 
 
 def _every_dimension_used(plan: Plan) -> bool:

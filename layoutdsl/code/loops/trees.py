@@ -37,7 +37,7 @@ def digits(move: Move) -> Chains | Apart:
             source, target = target, source
     if isinstance(source, Apart):
         return source
-    return target if isinstance(target, Apart) else chains(source, target, _multiples(move))
+    return target if isinstance(target, Apart) else chains(source, target, multiples(move))
 
 
 SHORT = 8
@@ -94,7 +94,7 @@ def _copied(move: Move) -> float:
     return extent.value if isinstance(extent, Constant) else inf
 
 
-def _multiples(move: Move) -> dict[str, int]:
+def multiples(move: Move) -> dict[str, int]:
     """Of which number each extent is a multiple wherever the layouts are defined."""
     found = dict[str, int]()
     for condition in {each for layout in move.layouts for each in layout.where}:

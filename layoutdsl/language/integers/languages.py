@@ -63,18 +63,17 @@ def _rounded_up(printer: Printer, expr: CeilDiv) -> Written:
     return f"-(-{left}//{right})", _SUM
 
 
-PYTHON = Arithmetic(
-    {
-        **_SUMS,
-        **_BITS,
-        FloorDiv: infix("//", _PRODUCT),
-        Mod: infix("%", _PRODUCT),
-        CeilDiv: _rounded_up,
-        Min: call("min"),
-        Max: call("max"),
-    }
-)
+_PYTHON: Operations = {
+    **_SUMS,
+    **_BITS,
+    FloorDiv: infix("//", _PRODUCT),
+    Mod: infix("%", _PRODUCT),
+    CeilDiv: _rounded_up,
+}
+PYTHON = Arithmetic({**_PYTHON, Min: call("min"), Max: call("max")})
 """Integers of any size, and arrays of numpy where there is no `min` and no `max`."""
+NUMPY = Arithmetic({**_PYTHON, Min: call("np.minimum"), Max: call("np.maximum")})
+"""Arrays of numpy."""
 
 
 def machine(

@@ -27,6 +27,7 @@ from layoutdsl.code.validate.outcome import NotValidated, Validated
 from layoutdsl.code.validate.seals import seal, spelled
 from layoutdsl.code.validate.values import Meaningless, size
 from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.expr import Expr
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import NoProof, by_hypotheses
 from layoutdsl.proof.kernel.certificate import Certificate, establish
@@ -34,7 +35,14 @@ from layoutdsl.proof.kernel.theorem import Proof, Term, Theorem
 from layoutdsl.proof.statements import statement as layout_statement
 from layoutdsl.proof.statements.terms import NotExpressible
 
-__all__ = ["validate_c", "validate_c_conversion", "validate_tree", "validate_tree_conversion"]
+__all__ = [
+    "both_sides",
+    "proofs_of",
+    "validate_c",
+    "validate_c_conversion",
+    "validate_tree",
+    "validate_tree_conversion",
+]
 
 
 def validate_tree(
@@ -132,16 +140,27 @@ def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch
     return found.branches, text
 
 
-def _sides(layouts: tuple[Layout, ...], verb: str, *, flat: bool = False) -> Sides:
+def both_sides(
+    layouts: tuple[Layout, ...], verb: str, *, flat: bool = False, joins: bool = True
+) -> Sides:
+    """Return what a verb reads and writes.
+
+    Args:
+        layouts: the one that is packed or unpacked, or both of a conversion.
+        verb: ``pack``, ``unpack`` or ``convert``.
+        flat: the offset is the only coordinate, but for that of a tensor.
+        joins: axes that both sides have as one are one.
+    """
     first, last = layouts[0], layouts[-1]
     held = tuple(condition for each in layouts for condition in each.domain)
     whole, source, target = tensor(first), buffer(first), buffer(last)
     match verb:
         case "pack":
-            return sides(first, whole, target, (ZERO, first.start), held, flat=flat)
+            starts: tuple[Expr, Expr] = ZERO, first.start
+            return sides(first, whole, target, starts, held, flat=flat, joins=joins)
         case "unpack":
             starts = first.start, ZERO
-            return sides(first, source, whole, starts, held, flat=flat, unpacks=True)
+            return sides(first, source, whole, starts, held, flat=flat, unpacks=True, joins=joins)
     return sides(first, source, target, (first.start, last.start), held, flat=flat)
 
 
@@ -153,7 +172,7 @@ def _validated(
             raise Meaningless("the layouts have other axes")
         first, *more = layouts
         ground = layout_statement.ground(first, more=tuple(more)).hypotheses
-        both = _sides(layouts, verb)
+        both = both_sides(layouts, verb)
         branches, text = reader(_Moved(layouts, both, verb))
         found = _shown(branches, layouts, verb, ground)
     except (Meaningless, NotExpressible, NoProof) as reason:
@@ -167,30 +186,30 @@ def _validated(
 
 def _shown(
     branches: Sequence[Branch], layouts: tuple[Layout, ...], verb: str, ground: tuple[Term, ...]
-) -> _Proved | NotValidated:
+) -> Proofs | NotValidated:
     """Theorems of trees: by coordinates, or else by what is done to scratch, or by offsets."""
     asked: list[Need] = []
     try:
-        sides = _sides(layouts, verb)
+        sides = both_sides(layouts, verb)
         asked = needs(branches, sides, ground)
-        found: _Proved | NotValidated = _proved(asked, sides)
+        found: Proofs | NotValidated = proofs_of(asked, sides)
     except Meaningless as reason:
         found = NotValidated(str(reason))
     if not isinstance(found, NotValidated):
         return found
     exact = any("scratch" in each.about for each in asked)
     with suppress(Meaningless):
-        sides = _sides(layouts, verb, flat=not exact)
-        again = _proved(needs(branches, sides, ground, exact=exact), sides)
+        sides = both_sides(layouts, verb, flat=not exact)
+        again = proofs_of(needs(branches, sides, ground, exact=exact), sides)
         return found if isinstance(again, NotValidated) else again
     return found
 
 
-_Proved = tuple[tuple[tuple[Theorem, Proof], ...], int]
+Proofs = tuple[tuple[tuple[Theorem, Proof], ...], int]
 """Theorems with their proofs, and how many questions were answered."""
 
 
-def _proved(found: Sequence[Need], sides: Sides) -> _Proved | NotValidated:
+def proofs_of(found: Sequence[Need], sides: Sides) -> Proofs | NotValidated:
     """Proofs that leave each goal to the solver; or what does not follow.
 
     What follows from the facts near a goal does so soon; what is left is tried with all facts, up

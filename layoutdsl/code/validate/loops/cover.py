@@ -43,15 +43,31 @@ def guesses(
         unknown: what counts that are no numbers are taken for, one guess after the other.
     """
     found = list[dict[str, Term]]()
-    for order, many in product((write.here.variables, write.here.variables[::-1]), unknown):
+    orders = write.here.variables, write.here.variables[::-1]
+    for order, many, is_begun in product(orders, unknown, (False, True)):
         variables = {each.name: each for each in order}
         values = dict[str, Term](dict.fromkeys(variables, 0))
         for place, coordinate in zip(write.target, slot, strict=True):
-            digits = dict(_digits(normal.polynomial(place), coordinate, variables, many))
+            digits = dict(_digits(normal.polynomial(place), coordinate, variables, many, is_begun))
             values.update({name: each for name, each in digits.items() if values[name] == 0})
         if values not in found:
             found.append(values)
-    return found
+    solved = _solved(normal, write, slot)
+    return found if solved is None or solved in found else [*found, solved]
+
+
+def _solved(normal: Normal, write: Write, slot: tuple[str, ...]) -> dict[str, Term] | None:
+    """Each variable as what is left of a coordinate in which the others are known already."""
+    variables = [each.name for each in write.here.variables if isinstance(each, Turning)]
+    places = [(normal.polynomial(p), own) for p, own in zip(write.target, slot, strict=True)]
+    values = dict[str, Term]()
+    for _ in variables:
+        for place, coordinate in places:
+            left = [each for each in place if set(each) & set(variables) - set(values)]
+            if len(left) == 1 and len(left[0]) == 1 and place[left[0]] == 1:
+                others = {each: number for each, number in place.items() if each != left[0]}
+                values[left[0][0]] = ("-", coordinate, canonical(others))
+    return values if len(values) == len(write.here.variables) else None
 
 
 def _done(normal: Normal, write: Write, slot: tuple[str, ...], values: dict[str, Term]) -> Term:
@@ -84,9 +100,16 @@ def _turn(variable: Sliding, index: Term) -> Term:
 
 
 def _digits(
-    place: Polynomial, coordinate: str, variables: Mapping[str, Variable], unknown: float
+    place: Polynomial,
+    coordinate: str,
+    variables: Mapping[str, Variable],
+    unknown: float,
+    is_begun: bool,
 ) -> Iterator[tuple[str, Term]]:
-    """Guess the variables in a place; of one that slides, which index it is asked about."""
+    """Guess the variables in a place; of one that slides, which index it is asked about.
+
+    ``is_begun`` takes all digits from what comes after the first place of a part.
+    """
     rest: Term = coordinate
     steps = list[tuple[int, str]]()
     other = dict(place)
@@ -101,6 +124,8 @@ def _digits(
             rest = ("-", coordinate, variable.name)
             yield variable.name, coordinate
     steps = list(_apart(steps, variables, unknown))
+    if is_begun and set(other) - {()} and len(steps) > 1:
+        rest, other = ("-", rest, canonical(other)), {}
     if set(other) == {()}:
         rest = ("-", rest, other[()])
     for number, (weight, name) in enumerate(steps):

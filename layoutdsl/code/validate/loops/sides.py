@@ -95,6 +95,7 @@ def sides(
     *,
     flat: bool = False,
     unpacks: bool = False,
+    joins: bool = True,
 ) -> Sides:
     """Return both sides of a move of the elements of a layout.
 
@@ -106,12 +107,13 @@ def sides(
         held: which elements the layouts hold.
         flat: the offset is the only coordinate, but for that of a tensor.
         unpacks: the target is the tensor itself.
+        joins: axes that both sides have as one are one.
     """
     axes = list(_box(layout.axes).parts)
     both: list[Expr] = [flattened(source), flattened(target)]
     known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
     joined = list[Pair]()
-    while not held and (found := read_as_one(axes, both)) is not None:
+    while joins and not held and (found := read_as_one(axes, both)) is not None:
         axes, both, (major, minor) = found
         joined.append((said(major, known), said(minor, known)))
     products = {
