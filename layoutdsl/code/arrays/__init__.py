@@ -1,0 +1,45 @@
+"""Numpy modules as an engineer would write them: a layout, once, as views of tensor and buffer.
+
+>>> emitted = generate_views(layout, source=text, certificate=None)
+
+The text is not trusted: `validate.arrays` reads it back.
+"""
+
+from __future__ import annotations
+
+from layoutdsl.code import EmittedModule
+from layoutdsl.code.allowed import refuse_unsafe
+from layoutdsl.code.arrays.module import WAYS, Way, module_text
+from layoutdsl.language.meaning.model import Layout
+
+__all__ = ["WAYS", "generate_views", "has_views"]
+
+
+def has_views(layout: Layout) -> bool:
+    """Return whether there are such modules of a layout: its elements have one slot each.
+
+    Copies of elements, codes and single bits are packed by the modules of `code.numpy`.
+    """
+    return not layout.copies and layout.bit_of is None and layout.interface is None
+
+
+def generate_views(
+    layout: Layout, *, source: str, certificate: str | None, way: Way = "views"
+) -> EmittedModule:
+    """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
+
+    The same arguments give the same text, byte for byte.
+
+    Args:
+        layout: every parameter has a value, and `has_views` is true of it.
+        source: the text in which the layout was written; it is quoted in the module.
+        certificate: the hash of the layout's proofs; `None` makes the module say "unproved".
+        way: how elements are moved, as for `module_text`.
+
+    Raises:
+        ValueError: a parameter has no value, or the layout's name cannot name a module.
+        UnsafeText: a fault of the generator; nothing is handed out.
+    """
+    text, fallback = module_text(layout, source=source, certificate=certificate, way=way)
+    refuse_unsafe(text)
+    return EmittedModule(layout.name, text, fallback)

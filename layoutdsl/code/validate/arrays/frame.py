@@ -1,0 +1,314 @@
+"""What the modules of all layouts have in common. Trusted as it stands.
+
+`code.arrays` prints these texts, with the statements of a layout in their places; the reader takes
+no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from layoutdsl.language.integers.conditions import Condition
+from layoutdsl.language.integers.expr import CeilDiv, FloorDiv, Mod, extents, walk
+from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue
+from layoutdsl.language.meaning.model import Layout
+
+WIDTH = 100
+"""Characters of a line of a module."""
+SHAPE = "shape: Sequence[int]"
+INTEGERS = "tuple[int, ...]"
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a function that all modules share, with two empty ones before."""
+    return ["", "", *text.strip("\n").split("\n")]
+
+
+ITEM = lines_of('''
+def _item(fill: float, dtype: np.dtype[Any]) -> Array:
+    """Return `fill` as an item; ValueError if the type cannot hold it. Fractions are rounded."""
+    if fill == 0 and dtype.char in "VmMSU":
+        return np.zeros((), dtype)
+    with np.errstate(all="ignore"):
+        item = np.asarray(fill).astype(dtype)
+    rounded = dtype.kind not in "biu" and fill % 1 and np.isfinite(item)
+    if not (item == fill or rounded or (np.isnan(fill) and np.isnan(item))):
+        raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
+    return item
+''')
+
+PUT = lines_of('''
+def _put(target: Array, source: Array) -> None:
+    """Copy; a short last axis as one wide item or index by index, as numpy's loops are long."""
+    count = target.shape[-1] if target.size >= 4096 else 1
+    width = count * target.itemsize
+    if 1 < count and width <= 64 and target.strides[-1] == source.strides[-1] == target.itemsize:
+        _put(target.view(f"V{width}")[..., 0], source.view(f"V{width}")[..., 0])
+    elif 1 < count <= 8:
+        for k in range(count):
+            _put(target[..., k], source[..., k])
+    else:
+        target[...] = source
+''')
+
+GRIDS = lines_of('''
+def _grids(shape: tuple[int, ...]) -> Iterator[tuple[Array, ...]]:
+    """Yield grids of all indices, some rows of the first axis at a time."""
+    rows = max(1, 2**18 // max(1, math.prod(shape[1:])))
+    for first in range(0, shape[0], rows):
+        ends = [(first, min(first + rows, shape[0])), *((0, extent) for extent in shape[1:])]
+        yield np.ix_(*(np.arange(*each, dtype=np.int64) for each in ends))
+''')
+
+HELD = lines_of('''
+def _held(index: tuple[Array, ...], condition: Array) -> tuple[Array, ...]:
+    """Return the indices of a grid for which a condition holds."""
+    there = np.broadcast_to(condition, np.broadcast_shapes(*(each.shape for each in index)))
+    return tuple(np.broadcast_to(each, there.shape)[there] for each in index)
+''')
+
+
+def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+    """Return lines moved in."""
+    return [f"{'    ' * depth}{line}" if line else "" for line in lines]
+
+
+def function(name: str, arguments: str, result: str, lines: Iterable[str]) -> list[str]:
+    """Return a function with two empty lines before it.
+
+    Args:
+        name: of the function.
+        arguments: with their types.
+        result: the type that it returns.
+        lines: of its body.
+    """
+    head = f"def {name}({arguments}) -> {result}:"
+    if len(head) <= WIDTH:
+        return ["", "", head, *indented(lines)]
+    return ["", "", f"def {name}(", f"    {arguments}", f") -> {result}:", *indented(lines)]
+
+
+def target_function(element: ElementType | None) -> list[str]:
+    """Return `_target`, which makes what is written, and refuses arrays of other items."""
+    if element is None:
+        test = "src.dtype.hasobject"
+        message = "items of {src.dtype} have no fixed number of bytes"
+    else:
+        kind, width = element.item
+        taken = kind if kind != "u" else "uVf" if width == 1 else "uV"
+        named = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}[kind]
+        item = named if kind == "b" else f"{named}{8 * width}"
+        test = f'src.dtype.itemsize != {width} or src.dtype.kind not in "{taken}"'
+        message = f"elements of {element.name} are items of {item}, not of {{src.dtype}}"
+    return lines_of(f'''
+def _target(out: Array | None, shape: tuple[int, ...], src: Array) -> Array:
+    """Return `out` or a new array to write what `src` holds; ValueError if it does not fit."""
+    if {test}:
+        raise TypeError(f"{message}")
+    if out is None:
+        return np.empty(shape, src.dtype)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != src.dtype:
+        raise ValueError(f"`out` has to be an array of {{src.dtype}} and of shape {{shape}}")
+    if not (out.flags.c_contiguous and out.flags.writeable) or np.may_share_memory(out, src):
+        raise ValueError("`out` has to be C-contiguous and writeable, and apart from `src`")
+    return out
+''')
+
+
+def values_function(element: ElementType) -> list[str]:
+    """Return `_refuse_values`, which refuses numbers that are no values of narrow elements."""
+    low, high = narrow(element) or (0, 0)
+    return lines_of(f'''
+def _refuse_values(array: Array) -> None:
+    """Raise ValueError if an item is no value of {element.name}, {low} to {high}."""
+    if array.dtype.kind not in "iu":
+        array = array.view(f"u{{array.itemsize}}")
+    if array.size and not {low} <= array.min() <= array.max() <= {high}:
+        raise ValueError("an element is outside {low} to {high}, the values of {element.name}")
+''')
+
+
+def narrow(element: ElementType | None) -> tuple[int, int] | None:
+    """Return the least and the largest value of an element that does not fill its item."""
+    if element is None:
+        return None
+    if element.kind == "bool":
+        return 0, 1
+    return None if element.fills_item else element.values
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What the two verbs do between their checks.
+
+    Attributes:
+        fills: statements that fill slots of `buffer` with `item`.
+        packs: statements that move elements from `src` to `buffer`.
+        unpacks: statements that move them from `src` to `tensor`.
+        refusals: statements that refuse narrow elements of `src` that have other values.
+    """
+
+    fills: tuple[str, ...]
+    packs: tuple[str, ...]
+    unpacks: tuple[str, ...]
+    refusals: tuple[str, ...]
+
+
+def view_moves(fills: Sequence[str], *, puts: bool) -> Moves:
+    """Return what the verbs do with views.
+
+    Args:
+        fills: statements that fill slots.
+        puts: whether `_put` copies.
+    """
+    read = "for {}, slots in _views(tensor, src):"
+    return Moves(
+        tuple(fills),
+        ("for part, slots in _views(src, buffer):", _copy("slots", "part", puts=puts)),
+        (read.format("part"), _copy("part", "slots", puts=puts)),
+        (read.format("_"), "    _refuse_values(slots)"),
+    )
+
+
+def copied_moves(fills: Sequence[str], first: str) -> Moves:
+    """Return what the verbs do with views of a buffer that holds copies of elements.
+
+    Args:
+        fills: statements that fill slots.
+        first: the places of the first copies in a view of slots.
+    """
+    read = "for {}, slots in _views(tensor, src):"
+    copies = "np.broadcast_to(part, slots.shape)"
+    return Moves(
+        tuple(fills),
+        ("for part, slots in _views(src, buffer):", _copy("slots", copies, puts=True)),
+        (read.format("part"), _copy("part", f"slots[{first}]", puts=True)),
+        (read.format("_"), "    _refuse_values(slots)"),
+    )
+
+
+def _copy(target: str, source: str, *, puts: bool) -> str:
+    return f"    _put({target}, {source})" if puts else f"    {target}[...] = {source}"
+
+
+def gather_moves(fills: Sequence[str]) -> Moves:
+    """Return what the verbs do with offsets of elements.
+
+    Args:
+        fills: statements that fill slots.
+    """
+    read = ("flat = src.reshape(-1)", "for index, slots in _slots(tensor.shape):")
+    return Moves(
+        tuple(fills),
+        (
+            "flat = buffer.reshape(-1)",
+            "for index, slots in _slots(src.shape):",
+            "    flat[slots] = src[index]",
+        ),
+        (*read, "    tensor[index] = flat[slots]"),
+        (*read, "    _refuse_values(flat[slots])"),
+    )
+
+
+def verbs(layout: Layout, moves: Moves) -> list[str]:
+    """Return `pack` and `unpack`."""
+    return [*_pack(layout, moves), *_unpack(layout, moves)]
+
+
+def _pack(layout: Layout, moves: Moves) -> list[str]:
+    fill = layout.fill
+    is_narrow = narrow(layout.element) is not None
+    words = "padding is `fill`"
+    if isinstance(fill, FillAny):
+        words = "padding is `fill`, or what `out` has"
+    if not moves.fills:
+        words = "it has no padding"
+    return function(
+        "pack",
+        f"src: ArrayLike, out: Array | None = None, {fill_argument(layout)}",
+        "Array",
+        [
+            f'"""Return the buffer of the tensor `src`; {words}. ValueError: it does not fit."""',
+            "src = np.asarray(src)",
+            "buffer = _target(out, physical_shape(src.shape), src)",
+            *(["_refuse_values(src)"] if is_narrow else []),
+            *fillings(layout, moves.fills),
+            *moves.packs,
+            "return buffer",
+        ],
+    )
+
+
+def fillings(layout: Layout, fills: Sequence[str]) -> list[str]:
+    """Return the statements that fill, after those that make the fill an item."""
+    if not fills:
+        return ["del fill  # there is no padding"]
+    given = "fill or 0" if isinstance(layout.fill, FillAny) else "fill"
+    lines = [f"item = _item({given}, src.dtype)"]
+    lines += ["_refuse_values(item)"] if narrow(layout.element) is not None else []
+    if isinstance(layout.fill, FillAny):
+        return [*lines, "if out is None or fill is not None:", *indented(fills)]
+    return [*lines, *fills]
+
+
+def _unpack(layout: Layout, moves: Moves) -> list[str]:
+    outside, made, words = "", list[str](), ""
+    if layout.domain:
+        value = layout.fill.value if isinstance(layout.fill, FillValue) else 0
+        outside = f", fill: float = {number_text(value)}"
+        made = ["item = _item(fill, src.dtype)", "if out is None:", "    tensor[...] = item"]
+        words = ", `fill` if it has no slot"
+    is_narrow = narrow(layout.element) is not None
+    return function(
+        "unpack",
+        f"src: ArrayLike, {SHAPE}, out: Array | None = None{outside}",
+        "Array",
+        [
+            f'"""Return the tensor in the buffer `src`{words}. ValueError: it does not fit."""',
+            "src = np.asarray(src)",
+            "box = physical_shape(shape)",
+            "if src.shape not in (box, (math.prod(box),)):",
+            '    raise ValueError(f"`src` has shape {src.shape}, and {box} is needed")',
+            "src = src.reshape(box)",
+            "tensor = _target(out, tuple(shape), src)",
+            *made,
+            *(moves.refusals if is_narrow else []),
+            *moves.unpacks,
+            "return tensor",
+        ],
+    )
+
+
+def fill_argument(layout: Layout) -> str:
+    """Return the argument for the number in padding."""
+    match layout.fill:
+        case FillValue(value):
+            return f"fill: float = {number_text(value)}"
+        case FillAny():
+            return "fill: float | None = None"
+    return "*, fill: float"
+
+
+def number_text(value: float) -> str:
+    """Return a number as Python, which has no literal for infinity and NaN."""
+    return str(value) if isfinite(value) else f'float("{value}")'
+
+
+def least_extent(layout: Layout) -> int:
+    """Return 0, as a tensor may be empty, or 1 if a formula divides by an extent."""
+    sides = [each for c in (*layout.where, *layout.domain) for each in (c.left, c.right)]
+    places = [layout.start, *sides, *(e for c in layout.coordinates for e in (c.value, c.extent))]
+    nodes = (node for place in places for node in walk(place))
+    divisors = (n.right for n in nodes if isinstance(n, FloorDiv | CeilDiv | Mod))
+    return int(any(extents(each) for each in divisors))
+
+
+def conditions(layout: Layout) -> list[Condition]:
+    """Return what is asked of a shape, without comparisons of numbers."""
+    return [
+        each
+        for each in layout.where
+        if extents(each.left) | extents(each.right) or not each.holds({})
+    ]

@@ -1,0 +1,226 @@
+"""The frame of a module: its functions, and those statements in them that layouts differ in.
+
+Whatever the reader does not read as a formula or a view is equal to a text of `frame`. Trusted.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from layoutdsl.code.validate.arrays import frame
+from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.language.integers.parsing import PARSING
+from layoutdsl.language.meaning.model import Layout
+
+_IMPORTS = (
+    "import math",
+    "import operator",
+    "from collections.abc import Sequence",
+    "from typing import Any, TypeAlias",
+    "import numpy as np",
+    "from numpy.typing import ArrayLike, NDArray",
+    "Array: TypeAlias = NDArray[Any]",
+)
+_CONSTANTS = ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
+_ALL = frozenset({"physical_shape", "offset", "pack", "unpack", "_target"})
+_KNOWN = frozenset(
+    {*_ALL, "_views", "_slots", "_put", "_grids", "_held", "_item", "_refuse_values"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function without its docstring.
+
+    Attributes:
+        arguments: with their types and defaults, as text.
+        result: its type, as text.
+        body: the statements.
+    """
+
+    arguments: str
+    result: str
+    body: tuple[ast.stmt, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the arguments."""
+        (found,) = ast.parse(f"def f({self.arguments}): ...").body
+        assert isinstance(found, ast.FunctionDef)
+        return [each.arg for each in found.args.args]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What stands in a module: the texts that it names, and its functions."""
+
+    constants: Mapping[str, object]
+    functions: Mapping[str, Function]
+
+    def __getitem__(self, name: str) -> Function:
+        if name not in self.functions:
+            raise Meaningless(f"there is no `{name}`")
+        return self.functions[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """The statements of `pack` and `unpack` that layouts differ in.
+
+    Attributes:
+        fills: fill slots.
+        first: of a layout with copies, the places of the first ones in a view of slots.
+    """
+
+    fills: tuple[ast.stmt, ...]
+    first: ast.expr | None
+
+
+def parsed(text: str) -> Module:
+    """Return what stands in a module.
+
+    Raises:
+        Meaningless: the text is no Python, or has more than functions and texts.
+    """
+    try:
+        with PARSING:
+            first, *rest = ast.parse(text).body or [ast.Pass()]
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Meaningless(f"the text is no Python: {error}") from None
+    constants, found, imports = dict[str, object](), dict[str, Function](), list[str]()
+    if not _is_text(first):
+        raise Meaningless("a module begins with a docstring")
+    for each in rest:
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if (
+                name in _CONSTANTS and name not in constants
+            ):
+                constants[name] = value
+            case ast.FunctionDef(name=name, decorator_list=[], body=[said, *inner]) if (
+                name not in found and _is_text(said) and inner
+            ):
+                found[name] = _function(each, inner)
+            case ast.Import() | ast.ImportFrom() | ast.AnnAssign() if not found:
+                imports.append(ast.unparse(each).replace("import Iterator, ", "import "))
+            case _:
+                raise Meaningless(f"something else than a function, line {each.lineno}")
+    if tuple(imports) != _IMPORTS:
+        raise Meaningless("other modules are imported")
+    _check_names(found)
+    if isinstance(constants.get("FALLBACK"), str) != ("_slots" in found):
+        raise Meaningless("FALLBACK does not say how elements are moved")
+    return Module(constants, found)
+
+
+def _check_names(functions: Mapping[str, Function]) -> None:
+    """Refuse functions that nobody knows, and the lack of one that is called."""
+    spoken = {name for each in functions.values() for name in _names(each.body)}
+    for name in (spoken | _ALL) - functions.keys():
+        if name in _KNOWN or name.startswith("_cut"):
+            raise Meaningless(f"there is no `{name}`")
+    for name in functions:
+        if name not in _KNOWN and not name.startswith("_cut"):
+            raise Meaningless(f"`{name}` is not known")
+
+
+def _names(body: Sequence[ast.stmt]) -> Iterator[str]:
+    nodes = (node for each in body for node in ast.walk(each))
+    return (node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def verbs(module: Module, layout: Layout) -> Verbs:
+    """Return what `pack` and `unpack` do, once all else is what it has to be.
+
+    Raises:
+        Meaningless: something is another text.
+    """
+    _check_helpers(module, layout)
+    for fills in (("FILLS",), ()):
+        ways = [frame.view_moves(fills, puts=puts) for puts in (False, True)]
+        if layout.copies:
+            ways = [frame.copied_moves(fills, "FIRST")]
+        if "_slots" in module.functions:
+            ways = [frame.gather_moves(fills)]
+        for moves in ways:
+            wanted = functions(frame.verbs(layout, moves))
+            holes = dict[str, tuple[ast.AST, ...]]()
+            if all(_is(module[name], wanted[name], holes) for name in ("pack", "unpack")):
+                first = holes.get("FIRST", (None,))[0]
+                filled = tuple(
+                    each for each in holes.get("FILLS", ()) if isinstance(each, ast.stmt)
+                )
+                return Verbs(filled, first if isinstance(first, ast.expr) else None)
+    raise Meaningless("`pack` or `unpack` takes, checks or moves its arguments otherwise")
+
+
+def _check_helpers(module: Module, layout: Layout) -> None:
+    """Refuse helpers that are other functions, or are not there."""
+    element = layout.element
+    lines = [*frame.target_function(element), *frame.ITEM, *frame.PUT, *frame.GRIDS, *frame.HELD]
+    if element is not None:
+        lines += frame.values_function(element)
+    for name, wanted in functions(lines).items():
+        if name in module.functions and not _is(module[name], wanted, {}):
+            raise Meaningless(f"`{name}` is another function")
+
+
+def functions(lines: Sequence[str]) -> dict[str, Function]:
+    """Return functions by their names."""
+    found = dict[str, Function]()
+    for each in ast.parse("\n".join(lines)).body:
+        assert isinstance(each, ast.FunctionDef)
+        found[each.name] = _function(each, each.body[1:])
+    return found
+
+
+def _function(node: ast.FunctionDef, body: Sequence[ast.stmt]) -> Function:
+    result = "" if node.returns is None else ast.unparse(node.returns)
+    return Function(ast.unparse(node.args), result, tuple(body))
+
+
+def _is(found: Function, wanted: Function, holes: dict[str, tuple[ast.AST, ...]]) -> bool:
+    """Whether a function is another, but for its holes; these are noted."""
+    plain = found.arguments == wanted.arguments and found.result == wanted.result
+    return plain and _matches(list(found.body), list(wanted.body), holes)
+
+
+def _matches(found: object, wanted: object, holes: dict[str, tuple[ast.AST, ...]]) -> bool:
+    match wanted:
+        case ast.Name(id="FIRST") if isinstance(found, ast.expr):
+            holes["FIRST"] = (found,)
+            return True
+        case list():
+            return isinstance(found, list) and _all_match(found, wanted, holes)
+        case ast.AST():
+            return type(found) is type(wanted) and all(
+                _matches(getattr(found, field, None), getattr(wanted, field, None), holes)
+                for field in wanted._fields
+            )
+    return type(found) is type(wanted) and found == wanted
+
+
+def _all_match(
+    found: list[ast.AST], wanted: list[ast.AST], holes: dict[str, tuple[ast.AST, ...]]
+) -> bool:
+    for at, each in enumerate(wanted):
+        match each:
+            case ast.Expr(value=ast.Name(id="FILLS")):
+                past = len(found) - (len(wanted) - at - 1)
+                if past <= at:
+                    return False
+                holes["FILLS"] = tuple(found[at:past])
+                found, wanted = [*found[:at], *found[past:]], [*wanted[:at], *wanted[at + 1 :]]
+                break
+    return len(found) == len(wanted) and all(
+        _matches(one, other, holes) for one, other in zip(found, wanted, strict=True)
+    )

@@ -1,0 +1,159 @@
+"""That `physical_shape` and `offset` of a module are those of its layout. Trusted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions, least_extent
+from layoutdsl.code.validate.arrays.matching import Function
+from layoutdsl.code.validate.arrays.numbers import condition, number
+from layoutdsl.code.validate.loops.ranges import InRanges
+from layoutdsl.code.validate.loops.words import compared, said
+from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.language.integers.bounds import ZERO, product
+from layoutdsl.language.integers.conditions import Condition
+from layoutdsl.language.integers.expr import Add, Expr, Extent, Index, text
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.offsets import offset_expr
+from layoutdsl.proof.kernel.checker import Term
+
+_SHAPE = "map(operator.index, shape)"
+
+
+def check_physical_shape(
+    function: Function, layout: Layout, same: Callable[[Expr, Expr], bool]
+) -> None:
+    """Refuse a function that takes other shapes than the layout has, or returns another one.
+
+    Raises:
+        Meaningless: it is another one.
+    """
+    _check_head(function, "shape: Sequence[int]", INTEGERS)
+    first, *rest = function.body
+    wanted = ast.unparse(ast.parse(_test(layout), mode="eval").body)
+    match first:
+        case ast.If(test=test, body=[ast.Raise()], orelse=[]) if ast.unparse(test) == wanted:
+            pass
+        case _:
+            raise Meaningless("`physical_shape` takes other shapes")
+    env, asked = dict[str, Expr](), list[Condition]()
+    rest = _named(rest, _SHAPE, [axis.extent for axis in layout.element_axes], env)
+    *tests, last = rest
+    for each in tests:
+        match each:
+            case ast.If(
+                test=ast.UnaryOp(op=ast.Not(), operand=test), body=[ast.Raise()], orelse=[]
+            ):
+                asked.append(condition(test, env))
+            case _:
+                raise Meaningless(f"`{ast.unparse(each)}` is not known")
+    if _forms(asked, layout) != _forms(conditions(layout), layout):
+        raise Meaningless("`physical_shape` takes shapes outside the range of the layout")
+    box: list[Expr] = [each.extent for each in layout.coordinates]
+    if layout.start != ZERO:
+        box = [Add(layout.start, product(tuple(box)))]
+    match last:
+        case ast.Return(value=ast.Tuple(elts=found)) if len(found) == len(box):
+            if all(same(number(a, env), b) for a, b in zip(found, box, strict=True)):
+                return
+    raise Meaningless("`physical_shape` returns another shape")
+
+
+def _test(layout: Layout) -> str:
+    """The test that holds for shapes of another rank, or with other extents."""
+    axes = layout.element_axes
+    tests = [f"len(shape) != {len(axes)}"]
+    if axes:
+        tests.append(f"min(shape) < {least_extent(layout)}")
+    seen = dict[str, int]()
+    for number_, axis in enumerate(axes):
+        if isinstance(axis.extent, Extent):
+            first = seen.setdefault(axis.extent.name, number_)
+            tests += [f"shape[{first}] != shape[{number_}]"] if first != number_ else []
+        else:
+            tests.append(f"shape[{number_}] != {text(axis.extent)}")
+    return " or ".join(tests)
+
+
+def check_offset(function: Function, layout: Layout) -> None:
+    """Refuse a function that returns another offset, or takes what is no index of an element.
+
+    Raises:
+        Meaningless: it is another one.
+    """
+    _check_head(function, "index: Sequence[int], shape: Sequence[int]", "int")
+    layout = layout.first_copy if layout.copies else layout
+    first, *rest = function.body
+    if ast.unparse(first) != "physical_shape(shape)":
+        raise Meaningless("`offset` takes other shapes")
+    env = dict[str, Expr]()
+    rest = _named(rest, _SHAPE, [axis.extent for axis in layout.axes], env)
+    index: list[Expr] = [Index(axis.name) for axis in layout.axes]
+    if index:
+        before = rest
+        rest = _named(rest, "map(operator.index, index)", index, env)
+        if len(rest) == len(before):
+            raise Meaningless("`offset` takes no index")
+    match rest:
+        case [
+            ast.If(test=test, body=[ast.Raise()], orelse=[]),
+            *tests,
+            ast.Return(value=place),
+        ] if ast.unparse(test) == _INSIDE and place is not None:
+            _check_held(tests, layout, env)
+            offset = number(place, env)
+        case _:
+            raise Meaningless("`offset` is another function")
+    form, known = InRanges(()).form, _known(layout)
+    if form(said(offset, known)) != form(said(offset_expr(layout), known)):
+        raise Meaningless("`offset` is another formula")
+
+
+_INSIDE = "not all((0 <= i < extent for i, extent in zip(index, shape, strict=True)))"
+
+
+def _check_held(tests: Sequence[ast.stmt], layout: Layout, env: Mapping[str, Expr]) -> None:
+    found = list[Condition]()
+    for each in tests:
+        match each:
+            case ast.If(
+                test=ast.UnaryOp(op=ast.Not(), operand=test), body=[ast.Raise()], orelse=[]
+            ):
+                found.append(condition(test, env))
+            case _:
+                raise Meaningless(f"`{ast.unparse(each)}` is not known")
+    if _forms(found, layout) != _forms(layout.domain, layout):
+        raise Meaningless("`offset` takes other elements than the layout holds")
+
+
+def _check_head(function: Function, arguments: str, result: str) -> None:
+    if (function.arguments, function.result) != (arguments, result):
+        raise Meaningless("a function takes or returns something else")
+
+
+def _named(
+    body: Sequence[ast.stmt], value: str, values: Sequence[Expr], env: dict[str, Expr]
+) -> list[ast.stmt]:
+    """Bind the names of a statement ``A, B = value``, if that is the first; the others are left."""
+    match body:
+        case [ast.Assign(targets=[ast.Tuple(elts=names)], value=found), *rest] if (
+            ast.unparse(found) == value
+        ):
+            if len(names) != len(values) or not all(isinstance(n, ast.Name) for n in names):
+                raise Meaningless("there are not as many names as values")
+            pairs = zip(names, values, strict=True)
+            env.update((n.id, v) for n, v in pairs if isinstance(n, ast.Name) and n.id != "_")
+            return rest
+    return list(body)
+
+
+def _forms(conditions: Sequence[Condition], layout: Layout) -> list[Term]:
+    """Comparisons as formulas, of which equal ones are the same."""
+    return [InRanges(()).form(compared(each, _known(layout))) for each in conditions]
+
+
+def _known(layout: Layout) -> dict[str, Term]:
+    """What names of extents and indices stand for."""
+    extents: dict[str, Term] = {name: f"n.{name}" for name in layout.symbols}
+    return extents | {axis.name: f"i.{k}" for k, axis in enumerate(layout.axes)}
