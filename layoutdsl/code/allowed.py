@@ -28,6 +28,7 @@ _NODES: tuple[type[ast.AST], ...] = (
     ast.arg,
     ast.Return,
     ast.Assign,
+    ast.Delete,
     ast.AnnAssign,
     ast.For,
     ast.While,
@@ -37,6 +38,7 @@ _NODES: tuple[type[ast.AST], ...] = (
     ast.withitem,
     ast.Raise,
     ast.Expr,
+    ast.Yield,
     ast.BoolOp,
     ast.BinOp,
     ast.UnaryOp,
@@ -68,17 +70,17 @@ _NODES: tuple[type[ast.AST], ...] = (
 # fmt: off
 _BUILTINS = frozenset((
     "TypeError", "ValueError", "abs", "all", "bool", "complex", "dict", "divmod", "enumerate",
-    "float", "int", "isinstance", "len", "list", "max", "min", "next", "object", "range", "slice",
-    "sorted", "str", "tuple", "type", "zip",
+    "float", "int", "isinstance", "len", "list", "map", "max", "min", "next", "object", "range",
+    "slice", "sorted", "str", "tuple", "type", "zip",
 ))
 
 _ATTRIBUTES = frozenset((
     # of numpy
-    "abs", "arange", "array", "asarray", "ascontiguousarray", "broadcast_to", "copysign", "dtype",
-    "empty", "errstate", "finfo", "float64", "floor", "fmod", "generic", "int64", "integer",
-    "isfinite", "isnan", "maximum", "may_share_memory", "minimum", "moveaxis", "ndarray", "ndindex",
-    "nonzero", "packbits", "prod", "rint", "tiny", "uint64", "uint8", "unpackbits", "where",
-    "zeros",
+    "abs", "arange", "array", "asarray", "ascontiguousarray", "broadcast_shapes", "broadcast_to",
+    "copysign", "dtype", "empty", "errstate", "finfo", "float64", "floor", "fmod", "generic",
+    "int64", "integer", "isfinite", "isnan", "ix_", "maximum", "may_share_memory", "minimum",
+    "moveaxis", "ndarray", "ndindex", "nonzero", "packbits", "prod", "rint", "tiny", "uint64",
+    "uint8", "unpackbits", "where", "zeros",
     # of arrays and their types
     "__array_interface__", "aligned", "all", "any", "astype", "c_contiguous", "carray", "char",
     "copy", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim",
@@ -96,6 +98,12 @@ _IMPORTS = frozenset(
         "from concurrent.futures import ThreadPoolExecutor",
         "from functools import lru_cache",
         "from math import gcd, prod",
+        "import math",
+        "import operator",
+        "from collections.abc import Iterator, Sequence",
+        "from collections.abc import Sequence",
+        "from typing import Any, TypeAlias",
+        "from numpy.typing import ArrayLike, NDArray",
         "from time import perf_counter",
         "import numpy as np",
         "from numpy.typing import NDArray",
@@ -105,9 +113,12 @@ _IMPORTS = frozenset(
 _IMPORTED = frozenset(
     {
         *{"np", "NDArray", "lru_cache", "gcd", "prod", "perf_counter"},
-        *{"ThreadPoolExecutor", "Callable"},
+        *{"ThreadPoolExecutor", "Callable", "Iterator", "Sequence"},
+        *{"math", "operator", "ArrayLike"},
     }
 )
+_TYPES = frozenset({"Any", "TypeAlias"})
+"""Imported by some, and bound by others."""
 _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 
 
@@ -132,7 +143,7 @@ def refuse_unsafe(text: str) -> None:
                 pieces = [_piece(text)]
     except (SyntaxError, ValueError) as error:
         raise UnsafeText(f"emitted text is no Python: {error}") from error
-    bound = _IMPORTED.union(*map(itemgetter(1), pieces))
+    bound = _IMPORTED.union(_TYPES, *map(itemgetter(1), pieces))
     line = 1
     for nodes, _, lines in pieces:
         for node in nodes:

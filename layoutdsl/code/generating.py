@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from layoutdsl.code.emitting import validated
 from layoutdsl.code.proved import require_proved
@@ -131,29 +133,97 @@ def generate(
         ValueError: the layout has open parameters, or ``source`` does not state it; or there is no
             such storage, or the layout fills no whole words of it.
     """
-    from functools import partial
-
-    from layoutdsl.code import generate_numpy
+    from layoutdsl.code.arrays import WAYS, generate_views, has_views
 
     layout = find_layout(layout)
     expect(source=(source, TEXT.or_none()))
     expect(storage=(storage, TEXT), validate=(validate, FLAG), unproved=(unproved, FLAG))
+    if storage != ITEMS or not has_views(layout):
+        return generate_moves(
+            layout, source=source, storage=storage, validate=validate, unproved=unproved
+        )
+    checked = require_proved(layout, unproved=unproved)
+    text = _quoted(layout, source)
+    emit = partial(generate_views, layout, source=text, certificate=certificate_of(checked))
+    tries = [partial(emit, way=way) for way in WAYS]
+    return _generated(layout, checked, text, tries, _of_views if validate else None)
+
+
+def generate_moves(
+    layout: Layout,
+    *,
+    source: str | None = None,
+    storage: StorageName = "items",
+    validate: bool = True,
+    unproved: bool = False,
+) -> Generated:
+    """Return code that also takes ``threads`` and ``copy``, which `compile` and records call.
+
+    The arguments and errors are those of `generate`.
+    """
+    from layoutdsl.code import generate_numpy
+
     checked = require_proved(layout, unproved=unproved)
     text = _quoted(layout, source)
     how = None if storage == ITEMS else stored(layout, storage)
     emit = partial(
         generate_numpy, layout, source=text, certificate=certificate_of(checked), stored=how
     )
-    emitted = emit()
-    if validate:
+    tries = [emit, partial(emit, by_element=True)]
+    return _generated(layout, checked, text, tries, _of_moves if validate else None)
+
+
+Validates: TypeAlias = "Callable[[EmittedModule, Layout, str, str], EmittedModule]"
+"""Stamps a module that was shown to do what a layout means; of its source and certificate."""
+
+
+def _generated(
+    layout: Layout,
+    checked: Checked,
+    source: str,
+    tries: Sequence[Callable[[], EmittedModule]],
+    validate: Validates | None,
+) -> Generated:
+    """The first module that is validated; without validation the first.
+
+    Raises:
+        UnvalidatedError: none is; says what is missing in the first.
+    """
+    if validate is None:
+        return Generated(layout, checked, tries[0]())
+    # The text does what the layout means, and that may be wrong: both are said in one place.
+    mark = "" if checked.status == "proved" else f"{UNPROVED}: "
+    missing: UnvalidatedError | None = None
+    for emit in tries:
         try:
-            emitted = _validated(layout, emitted, text, checked)
-        except UnvalidatedError:
-            by_element = emit(by_element=True)
-            if by_element == emitted:
-                raise
-            emitted = _validated(layout, by_element, text, checked)
-    return Generated(layout, checked, emitted)
+            return Generated(layout, checked, validate(emit(), layout, source, mark))
+        except UnvalidatedError as error:
+            missing = missing or error
+    assert missing is not None
+    raise missing
+
+
+def _of_views(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
+    """Return the module with the hash of the proof that its text does what the layout means."""
+    from layoutdsl.code.arrays.module import stamped
+    from layoutdsl.code.validate.arrays import validate
+    from layoutdsl.code.validate.outcome import NotValidated
+
+    found = validate(emitted.text, layout, source=source)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(layout.name, found.reason)
+    return replace(emitted, text=stamped(emitted.text, f"{mark}{found.seal}"))
+
+
+def _of_moves(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
+    """The same, of a module that `generate_moves` returns."""
+    from layoutdsl.code import stamp
+    from layoutdsl.code.validate import NotValidated, validate
+
+    found = validate(emitted.text, layout, source=source)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(layout.name, found.reason)
+    return stamp(emitted, f"{mark}{found.seal}")
 
 
 def _quoted(layout: Layout, source: str | None) -> str:
@@ -171,21 +241,6 @@ def _quoted(layout: Layout, source: str | None) -> str:
             f"`source` does not state `{layout.name}`, which is:\n{declaration(layout)}"
         )
     return source
-
-
-def _validated(
-    layout: Layout, emitted: EmittedModule, source: str, checked: Checked
-) -> EmittedModule:
-    """Return the module with the hash of the proof that its text does what the layout means."""
-    from layoutdsl.code import stamp
-    from layoutdsl.code.validate import NotValidated
-    from layoutdsl.code.validate import validate as read_back
-
-    found = read_back(emitted.text, layout, source=source)
-    if isinstance(found, NotValidated):
-        raise UnvalidatedError(layout.name, found.reason)
-    # The text does what the layout means, and that may be wrong: both are said in one place.
-    return stamp(emitted, found.seal if checked.status == "proved" else f"{UNPROVED}: {found.seal}")
 
 
 def certificate_of(checked: Checked) -> str:

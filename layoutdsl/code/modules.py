@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from layoutdsl.code.emitting import validated
-from layoutdsl.code.generating import UNPROVED, generate
+from layoutdsl.code.generating import UNPROVED, generate_moves
 from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.proved import CheckedModule
 from layoutdsl.language.meaning.arguments import TEXT, expect
@@ -80,7 +80,7 @@ def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> Modu
     text = kept_text(key)
     if text is not None:
         return load(EmittedModule(layout.name, text, None))
-    made = generate(layout, validate=validate, unproved=unproved)
+    made = generate_moves(layout, validate=validate, unproved=unproved)
     if made.checked.status == "proved":  # the undecided may be decided with more time
         keep_text(key, made.text)
     return made.load()

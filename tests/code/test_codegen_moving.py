@@ -1,5 +1,6 @@
-"""`_move` and `_fill`, which every generated module carries: they store, byte for byte, what
-``target[...] = source`` stores, whatever the arrays are, and nothing beside it.
+"""`_move` and `_fill`, which every module that `compile` calls carries.
+
+They store, byte for byte, what ``target[...] = source`` stores, and nothing beside it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import pytest
 from codegen_cases import module_of
 
 import layoutdsl
+from layoutdsl.code.generating import generate_moves
 
-MODULE = layoutdsl.generate("NCHW16c", validate=False).load()
-"""A generated module: each carries the same functions that move and fill."""
+MODULE = generate_moves(layoutdsl.library("NCHW16c"), validate=False).load()
+"""Each such module carries the same functions that move and fill."""
 _fill, _move, _way = MODULE._fill, MODULE._move, MODULE._way
 
 STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])

@@ -23,7 +23,7 @@ import layoutdsl
 from layoutdsl import Layout, commands
 from layoutdsl.code import generate_numpy
 from layoutdsl.code.numpy import moving, support, ways
-from layoutdsl.code.validate import NotValidated, Validated, validate
+from layoutdsl.code.validate import NotValidated, Validated, arrays, validate
 from layoutdsl.code.validate.frame import SUPPORT_HASH
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.elements import FillValue
@@ -418,10 +418,9 @@ def test_what_is_put_into_a_number_is_not_validated() -> None:
 def test_the_head_names_the_validation() -> None:
     layout = commands.library("NCHW4c")
     made = commands.generate(layout)
-    found = validate(made.text, layout, source=declaration(layout))
+    found = arrays.validate(made.text, layout, source=declaration(layout))
     assert isinstance(found, Validated)
-    assert f"\nVALIDATED = '{found.seal}'\n" in made.text
-    assert found.seal == commands.compile(layout, "numpy").VALIDATED
+    assert f'\nVALIDATED = "{found.seal}"\n' in made.text
 
 
 def test_the_head_says_that_nothing_was_validated() -> None:
@@ -433,8 +432,8 @@ def test_the_head_says_that_nothing_was_validated() -> None:
 
 @pytest.mark.slow
 def test_what_is_not_validated_is_not_generated() -> None:
-    layout = layout_of(BY_NAME["TupleRadix"].text)
-    with pytest.raises(layoutdsl.UnvalidatedError, match="an element's place"):
+    layout = layout_of("layout Odd(c, h, w) = [(c*H + h)*W + w + (c*c - c)%2 : C*H*W]")
+    with pytest.raises(layoutdsl.UnvalidatedError, match="an element's slot"):
         commands.generate(layout, unproved=True)
     assert commands.generate(layout, validate=False, unproved=True).load().VALIDATED is False
 
