@@ -10,19 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TypeAlias
 
-from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.language.integers.digit import opened, read, times
+from layoutdsl.language.integers.bounds import ZERO, simplify
+from layoutdsl.language.integers.digit import opened, read
 from layoutdsl.language.integers.digit import same as same_extent
 from layoutdsl.language.integers.expr import (
-    Add,
     Coordinate,
-    Expr,
-    MixedRadix,
     coordinate_text,
     text,
 )
+from layoutdsl.language.meaning.application import offset_of
 from layoutdsl.language.meaning.claims import Claim, EqualsFormula
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.offsets import size_expr
 from layoutdsl.language.offsets.axes import Paired, Pairing, Unpaired, over_same_axes, pairing
 from layoutdsl.language.offsets.maps import first_difference
 from layoutdsl.proof.prover.check import attempt
@@ -154,19 +153,14 @@ def _only_sizes(pair: Paired) -> Iterator[OnlySizes]:
     for values in ragged(pair):
         if first_difference(pair.one, pair.other, values, RAGGED) is not None:
             return
-    offset: Expr = MixedRadix(pair.other.coordinates)
-    if pair.other.start != ZERO:
-        offset = Add(pair.other.start, offset)
     where = tuple(each for each in pair.other.where if each not in pair.one.where)
-    proved = isinstance(attempt(Claim("prove", pair.one, EqualsFormula(offset), where)), Proved)
+    claim = Claim("prove", pair.one, EqualsFormula(offset_of(pair.other)), where)
+    proved = isinstance(attempt(claim), Proved)
     yield OnlySizes(_size(pair.one), _size(pair.other), proved)
 
 
 def _size(layout: Layout) -> str:
-    size: Expr = ONE
-    for each in layout.coordinates:
-        size = times(size, each.extent)
-    return text(simplify(size if layout.start == ZERO else Add(layout.start, size)))
+    return text(simplify(size_expr(layout)))
 
 
 def _only_starts(pair: Paired) -> Iterator[OnlyStarts]:

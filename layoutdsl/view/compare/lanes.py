@@ -12,13 +12,12 @@ from layoutdsl.language.integers.expr import (
     Constant,
     Expr,
     Extent,
-    MixedRadix,
     Mod,
     Mul,
-    substitute_coordinate,
 )
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning import strided
+from layoutdsl.language.meaning.application import offset_of
 from layoutdsl.language.meaning.claims import Claim, EqualsFormula
 from layoutdsl.language.meaning.model import Axis, Condition, Layout
 from layoutdsl.language.meaning.shapes import Values, in_range, volume
@@ -151,12 +150,7 @@ def _proved(pair: Paired, axis: Axis, block: int, one: Order, other: Order) -> b
     moved = _formula(axis.name, block, within)
     if moved is None:
         return False
-    parts = tuple(
-        substitute_coordinate(each, {axis.name: moved}) for each in pair.other.coordinates
-    )
-    offset: Expr = MixedRadix(parts)
-    if pair.other.start != ZERO:
-        offset = Add(pair.other.start, offset)
+    offset = offset_of(pair.other.substituted({axis.name: moved}))
     where = [each for each in pair.other.where if each not in pair.one.where]
     if isinstance(axis.extent, Extent):
         where.append(Condition(Mod(axis.extent, Constant(block)), "==", ZERO))
