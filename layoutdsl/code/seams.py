@@ -26,10 +26,9 @@ from layoutdsl.language.integers.expr import (
     extents,
     indices,
     substitute,
-    substitute_coordinate,
     text,
 )
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.model import Layout, instantiate
 
 MOST_UNIT = 1 << 16
 """Indices between two seams, at most: what needs more is no outermost block."""
@@ -71,16 +70,7 @@ def extent_of(layout: Layout, axis: str) -> Extent:
 
 def of_piece(layout: Layout, axis: str) -> Layout:
     """Return the layout of a piece, whose extent along the axis has a name of its own."""
-    values: dict[str, Expr] = {extent_of(layout, axis).name: piece_extent(layout, axis)}
-    extent = piece_extent(layout, axis)
-    axes = tuple(replace(a, extent=extent) if a.name == axis else a for a in layout.axes)
-    return replace(
-        layout,
-        axes=axes,
-        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
-        start=substitute(layout.start, values),
-        where=tuple(each.substituted(values) for each in layout.where),
-    )
+    return instantiate(layout, {extent_of(layout, axis).name: piece_extent(layout, axis)})
 
 
 def candidates(layout: Layout, coordinate: int) -> tuple[Seam, ...] | str:

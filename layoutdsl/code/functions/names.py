@@ -5,19 +5,16 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from layoutdsl.language.digits.inverse import Inverse
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.integers.expr import (
-    Constant,
     Expr,
     Extent,
     Index,
     substitute,
-    substitute_coordinate,
 )
-from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.model import Layout, instantiate
 
 _ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "has_slot", "holds")
 _PYTHON = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "min", "max"})
@@ -61,20 +58,7 @@ _FROM_STDINT = re.compile(
 
 def renamed(layout: Layout, language: str) -> Layout:
     """Return the layout with ``_`` after each name that is taken in a language."""
-    spoken, values = _spoken(layout, language)
-
-    def extent(known: Extent | Constant) -> Extent | Constant:
-        return known if isinstance(known, Constant) else Extent(spoken[known.name])
-
-    return replace(
-        layout,
-        axes=tuple(Axis(spoken[axis.name], extent(axis.extent)) for axis in layout.axes),
-        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
-        start=substitute(layout.start, values),
-        where=tuple(each.substituted(values) for each in layout.where),
-        domain=tuple(each.substituted(values) for each in layout.domain),
-        parameters=tuple(spoken[name] for name in layout.parameters),
-    )
+    return instantiate(layout, _spoken(layout, language)[1])
 
 
 def renamed_inverse(

@@ -19,7 +19,7 @@ from layoutdsl.code.loops.moves import Move, Side
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import CeilDiv, Constant, Expr, Extent, Mod, Mul, extents
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.model import Layout, instantiate
 
 SMALL = 128
 """Extents up to it are numbers: where 72 is none, tiles of 64 move most of it twice."""
@@ -65,18 +65,12 @@ def special(layout: Layout, values: Mapping[str, int]) -> Layout:
             wholes[name] = int(by)
         else:
             numbers[name] = Constant(number)
-    made = layout.substituted(numbers)
-    axes = tuple(
-        replace(axis, extent=numbers.get(axis.extent.name, axis.extent))
-        if isinstance(axis.extent, Extent)
-        else axis
-        for axis in made.axes
-    )
+    made = instantiate(layout, numbers)
     where = [each for each in made.where if extents(each.left) | extents(each.right)]
     for name, block in wholes.items():
         where.append(Condition(Mod(Extent(name), Constant(block)), "==", Constant(0)))
     coordinates = [replace(c, extent=_rounded(c.extent, wholes)) for c in made.coordinates]
-    return replace(made, axes=axes, where=tuple(where), coordinates=tuple(coordinates))
+    return replace(made, where=tuple(where), coordinates=tuple(coordinates))
 
 
 def _rounded(extent: Expr, wholes: Mapping[str, int]) -> Expr:

@@ -6,9 +6,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.language.elaborate.rules import refuse_repeats, twice
-from layoutdsl.language.integers.expr import Constant, Expr, Extent, Index, text
-from layoutdsl.language.meaning.interface import ScaleOffset
-from layoutdsl.language.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.integers.expr import Constant, Expr, Extent, Index
+from layoutdsl.language.meaning.model import Axis, Condition, Layout, instantiate
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.texts.faults import fault
 from layoutdsl.language.texts.source import Span
@@ -136,12 +135,7 @@ def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
     if {*copies} != {*layout.copies}:
         one, two = (_copies_said(each) for each in (layout, other))
         raise fault("L303", f"{one}, and {two}: they take different tensors", span)
-    moved = replace(other.substituted(names), axes=layout.axes, copies=layout.copies)
-    match other.interface:
-        case ScaleOffset(str() as per):
-            named = text(names[per])
-            return replace(moved, interface=ScaleOffset(named))
-    return moved
+    return replace(instantiate(other, names), axes=layout.axes, copies=layout.copies)
 
 
 def _copies_said(layout: Layout) -> str:

@@ -6,7 +6,6 @@ Each takes a piece of the tree and returns its meaning, or raises the fault with
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.elaborate.scope import MOST_LISTED, Scope
@@ -14,7 +13,7 @@ from layoutdsl.language.integers.bounds import at_least
 from layoutdsl.language.integers.digit import Digit, read
 from layoutdsl.language.integers.expr import Constant, Expr, Extent
 from layoutdsl.language.integers.written_out import folded
-from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.model import Axis, Layout, instantiate
 from layoutdsl.language.meaning.unplaced import unknown_name_help
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.printer import print_place
@@ -92,9 +91,7 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     """Give a library layout, known only as meaning, its arguments."""
     if not values:
         return layout
-    opened = [v.name for v in values.values() if isinstance(v, Extent)]
-    found = replace(layout.substituted(values), parameters=tuple(dict.fromkeys(opened)))
-    return found.as_written
+    return instantiate(layout, values).as_written
 
 
 def no_layout(name: ast.Name, declared: Iterable[str], library: Iterable[str]) -> Fault:

@@ -31,6 +31,7 @@ from layoutdsl.language.integers.expr import (
     Coordinate,
     Expr,
     Extent,
+    Index,
     MixedRadix,
     coordinate_text,
     indices,
@@ -240,11 +241,9 @@ class Layout(Parametrised, Displayed):
         """
         if not self.copies:
             return self
-        first: dict[str, Expr] = dict.fromkeys(self.copies, ZERO)
-        found = self.substituted(first)
-        places = tuple(map(settled, found.coordinates))
+        found = instantiate(self, dict.fromkeys(self.copies, ZERO))
         # `(h, q)` has become `(h, 0)`, whose last part still has the extent of `q`.
-        return replace(found, axes=self.element_axes, coordinates=places, copies=()).as_written
+        return replace(found, coordinates=tuple(map(settled, found.coordinates))).as_written
 
     @property
     def tensor_element(self) -> ElementType | None:
@@ -655,6 +654,33 @@ class Layout(Parametrised, Displayed):
         fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
         return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
+
+
+def instantiate(layout: Layout, values: Mapping[str, Expr]) -> Layout:
+    """Return a layout with names replaced everywhere, those of axes and parameters too.
+
+    With ``{"h": Index("y"), "H": Extent("Y"), "c": Constant(3)}`` the axis `h` is called `y`, and
+    the axis `c` is gone: its index is 3. Nothing checks that the index is in the shape.
+    """
+    called = {axis.name: substitute(Index(axis.name), values) for axis in layout.axes}
+    axes = list[Axis]()
+    for axis in layout.axes:
+        name, extent = called[axis.name], substitute(axis.extent, values)
+        assert isinstance(extent, Extent | Constant)
+        if isinstance(name, Index):
+            axes.append(Axis(name.name, extent))
+    opened = (substitute(Extent(name), values) for name in layout.parameters)
+    copies = (called[name] for name in layout.copies)
+    interface = layout.interface
+    if interface is not None and isinstance(per := called.get(interface.per or ""), Index):
+        interface = ScaleOffset(per.name)
+    return replace(
+        layout.substituted(values),
+        axes=tuple(axes),
+        parameters=tuple(dict.fromkeys(each.name for each in opened if isinstance(each, Extent))),
+        copies=tuple(each.name for each in copies if isinstance(each, Index)),
+        interface=interface,
+    )
 
 
 def _simple(condition: Condition) -> Condition:

@@ -15,11 +15,10 @@ from layoutdsl.language.integers.expr import (
     Mul,
     extents,
     substitute,
-    substitute_coordinate,
 )
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import BIT, BIT_AXIS, ElementType
-from layoutdsl.language.meaning.model import ZERO, Axis, Layout
+from layoutdsl.language.meaning.model import ZERO, Axis, Layout, instantiate
 from layoutdsl.language.texts.values import brief
 
 
@@ -115,12 +114,9 @@ class Part:
     @property
     def over_record(self) -> Layout:
         """`in_bits` with its expressions over the extents of the record; its axes stay as named."""
-        values, layout = dict(self.values), self.in_bits
-        coordinates = tuple(
-            replace(found, extent=simplify(found.extent))
-            for found in (substitute_coordinate(each, values) for each in layout.coordinates)
-        )
-        start = simplify(substitute(layout.start, values))
+        layout = self.in_bits.substituted(dict(self.values))
+        coordinates = tuple(replace(e, extent=simplify(e.extent)) for e in layout.coordinates)
+        start = simplify(layout.start)
         return replace(layout, coordinates=coordinates, start=start, where=(), parameters=())
 
     def extents(self) -> dict[str, Expr]:
@@ -173,8 +169,6 @@ def with_numbers(part: Part, numbers: Mapping[str, Expr]) -> Part:
     """The part with numbers for parameters of the record."""
     opened = set(part.layout.parameters) & set(numbers)
     given = {name: each for name, each in numbers.items() if name in opened}
-    layout = part.layout.substituted(given)
-    left = tuple(each for each in layout.parameters if each not in opened)
     values = tuple(
         (name, simplify(substitute(each, numbers)))
         for name, each in part.values
@@ -184,7 +178,7 @@ def with_numbers(part: Part, numbers: Mapping[str, Expr]) -> Part:
         tuple(replace(each, extent=simplify(substitute(each.extent, numbers))) for each in digits)
         for digits in part.picks
     )
-    return replace(part, picks=picks, layout=replace(layout, parameters=left), values=values)
+    return replace(part, picks=picks, layout=instantiate(part.layout, given), values=values)
 
 
 def part_size(part: Part, values: Mapping[str, int]) -> int:

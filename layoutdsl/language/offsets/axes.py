@@ -9,15 +9,13 @@ from typing import Literal, TypeAlias
 from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.language.integers.expr import (
     Constant,
-    Coordinate,
     Expr,
     Extent,
     Index,
     substitute,
-    text,
 )
 from layoutdsl.language.meaning.arguments import Kind, expect
-from layoutdsl.language.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.meaning.model import Axis, Condition, Layout, instantiate
 from layoutdsl.language.meaning.parameters import constants
 
 Axes: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -103,10 +101,7 @@ def of_one_rank(one: Layout, other: Layout) -> tuple[Layout, Layout, tuple[str, 
 
 
 def _without(layout: Layout, names: Sequence[str]) -> Layout:
-    values: dict[str, Expr] = dict.fromkeys(names, ZERO)
-    axes = tuple(axis for axis in layout.axes if axis.name not in names)
-    copies = tuple(each for each in layout.copies if each not in names)
-    return replace(_substituted(layout, values), axes=axes, copies=copies)
+    return _substituted(layout, dict.fromkeys(names, ZERO))
 
 
 def pairing(one: Layout, other: Layout, axes: Axes | None) -> Pairing:
@@ -254,56 +249,31 @@ def _unify(
 def _renamed_apart(one: Layout, other: Layout) -> Layout:
     """Parameters are the same where they are called the same; extents of the first are not they."""
     extents = {axis.extent.name for axis in one.axes if isinstance(axis.extent, Extent)}
-    renamed: dict[str, Expr] = {}
-    for name in other.parameters:
-        if name in extents:
-            renamed[name] = Extent(f"{name}_2")
-    names = tuple(text(renamed[each]) if each in renamed else each for each in other.parameters)
-    return replace(_substituted(other, renamed), parameters=names)
+    return _substituted(other, {e: Extent(f"{e}_2") for e in other.parameters if e in extents})
 
 
 def _substituted(layout: Layout, values: Mapping[str, Expr]) -> Layout:
-    """Return a layout with names replaced everywhere; extents are simplified.
+    """Return `instantiate` of a layout with extents simplified.
 
     Raises:
         Unpaired: no shape is left.
     """
     if not values:
         return layout
+    found = instantiate(layout, values)
     where: list[Condition] = []
-    for each in layout.where:
-        left, right = (simplify(substitute(side, values)) for side in (each.left, each.right))
+    for before, each in zip(layout.where, found.where, strict=True):
+        left, right = simplify(each.left), simplify(each.right)
         condition = Condition(left, each.operator, right)
         if not (isinstance(left, Constant) and isinstance(right, Constant)):
             where.append(condition)
         elif not condition.holds({}):
-            raise Unpaired(f"`{layout.name}` is defined where {each}, and never here")
-    coordinates = tuple(
-        Coordinate(
-            substitute(each.value, values),
-            simplify(substitute(each.extent, values)),
-            each.declared,
-        )
-        for each in layout.coordinates
-    )
-    axes = tuple(
-        Axis(axis.name, extent)
-        for axis in layout.axes
-        if isinstance(extent := substitute(axis.extent, values), Extent | Constant)
-    )
-    domain = tuple(
-        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-        for each in layout.domain
-    )
-    gone = {name for name, value in values.items() if isinstance(value, Constant)}
+            raise Unpaired(f"`{layout.name}` is defined where {before}, and never here")
     return replace(
-        layout,
-        axes=axes,
-        coordinates=coordinates,
-        start=simplify(substitute(layout.start, values)),
+        found,
+        coordinates=tuple(replace(e, extent=simplify(e.extent)) for e in found.coordinates),
+        start=simplify(found.start),
         where=tuple(where),
-        domain=domain,
-        parameters=tuple(each for each in layout.parameters if each not in gone),
     )
 
 

@@ -25,11 +25,10 @@ from layoutdsl.language.integers.expr import (
     Expr,
     Extent,
     substitute,
-    substitute_coordinate,
 )
 from layoutdsl.language.meaning.claims import Inverts, TableClaim
-from layoutdsl.language.meaning.model import Axis, Condition, Layout
-from layoutdsl.language.meaning.table import Slot, Table
+from layoutdsl.language.meaning.model import Condition, Layout, instantiate
+from layoutdsl.language.meaning.table import Table
 from layoutdsl.proof.kernel.checker import Term, Theorem
 from layoutdsl.proof.statements import claim_statement, statement
 from layoutdsl.proof.statements.statement import Definitions, Ground
@@ -84,44 +83,19 @@ def fixed(where: Iterable[Condition]) -> dict[str, Expr]:
     return found
 
 
-def _axes(axes: tuple[Axis, ...], values: Mapping[str, Expr]) -> tuple[Axis, ...]:
-    fixed_axes = []
-    for axis in axes:
-        extent = substitute(axis.extent, values)
-        assert isinstance(extent, Extent | Constant)
-        fixed_axes.append(Axis(axis.name, extent))
-    return tuple(fixed_axes)
-
-
-def _range(where: Iterable[Condition], values: Mapping[str, Expr]) -> tuple[Condition, ...]:
-    put = [
-        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-        for each in where
-    ]
-    return tuple(each for each in put if each.operator != "==" or each.left != each.right)
-
-
 def fixed_layout(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     """Return the layout with extents replaced by what they equal."""
-    return replace(
-        layout,
-        axes=_axes(layout.axes, values),
-        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
-        start=substitute(layout.start, values),
-        where=_range(layout.where, values),
-        parameters=tuple(name for name in layout.parameters if name not in values),
-    )
+    found = instantiate(layout, values)
+    left = (each for each in found.where if each.operator != "==" or each.left != each.right)
+    parameters = tuple(name for name in layout.parameters if name not in values)
+    return replace(found, where=tuple(left), parameters=parameters)
 
 
 def fixed_table(table: Table, values: Mapping[str, Expr]) -> Table:
     """Return the table with extents replaced by what they equal."""
+    frame = fixed_layout(table.frame, values)
     return replace(
-        table,
-        axes=_axes(table.axes, values),
-        slots=tuple(Slot(each.name, substitute(each.extent, values)) for each in table.slots),
-        index=tuple(substitute(each, values) for each in table.index),
-        where=_range(table.where, values),
-        parameters=tuple(name for name in table.parameters if name not in values),
+        table.substituted(values), axes=frame.axes, where=frame.where, parameters=frame.parameters
     )
 
 
