@@ -28,7 +28,7 @@ from layoutdsl.language.integers.expr import (
     substitute,
     text,
 )
-from layoutdsl.language.meaning.model import Layout, instantiate
+from layoutdsl.language.meaning.model import Layout
 
 MOST_UNIT = 1 << 16
 """Indices between two seams, at most: what needs more is no outermost block."""
@@ -56,21 +56,11 @@ def flat(layout: Layout) -> Layout:
     return replace(layout, coordinates=opened(layout.coordinates))
 
 
-def piece_extent(layout: Layout, axis: str) -> Extent:
-    """Return the name for the extent of a piece along an axis; no text can have written it."""
-    return Extent(f"{extent_of(layout, axis).name}~p")
-
-
 def extent_of(layout: Layout, axis: str) -> Extent:
     """Return the extent of an axis that has a seam."""
     extent = next(each.extent for each in layout.axes if each.name == axis)
     assert isinstance(extent, Extent)
     return extent
-
-
-def of_piece(layout: Layout, axis: str) -> Layout:
-    """Return the layout of a piece, whose extent along the axis has a name of its own."""
-    return instantiate(layout, {extent_of(layout, axis).name: piece_extent(layout, axis)})
 
 
 def candidates(layout: Layout, coordinate: int) -> tuple[Seam, ...] | str:

@@ -1,146 +1,100 @@
 """What has to hold of a seam, for all shapes. Trusted.
 
-A piece starts ``unit*t`` indices along the axis and has an extent of its own there. Where every
-coordinate before that of the seam has one value:
+Let axis `c` of extent `C` have a seam every ``unit`` indices, where every coordinate before that of
+the seam has one value. No coordinate, and no extent of another one, depends on `C`.
 
-* place: an element of the piece lies ``blocks*t`` blocks, of as many slots as the coordinates after
-  that of the seam have, further than where the layout puts it in a tensor of the piece's size;
+* place: of `c` in tiles of ``unit`` indices, ``C == unit*C1``, tiles have the stride of ``blocks``
+  blocks, and the rest of the offset is that of the index within the tile. An offset does not depend
+  on `C`, so this holds of every extent, and a piece lies as a tensor of its own size does;
 * inner: a piece of ``u`` units has ``blocks*u`` blocks, so the next one starts where it ends;
 * last: a piece that ends with the axis ends with the buffer.
 
 With that, pieces one after the other start at 0, each where the one before ends, the last at the
 end: their ranges of the axis and of the buffer are disjoint and cover all. A piece is in the range
 of shapes of the layout, so what was proved of the layout holds of it. All of this is said of the
-layout without its outermost tuples; flat says that it is the same layout.
+layout without its outermost tuples.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.code.seams import Seam, extent_of, flat, of_piece, piece_extent
-from layoutdsl.language.integers.bounds import ZERO
-from layoutdsl.language.integers.expr import Coordinate, MixedRadix
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.code.seams import Seam, extent_of
+from layoutdsl.language.integers.bounds import ONE, ZERO, product
+from layoutdsl.language.integers.digit import times
+from layoutdsl.language.integers.expr import (
+    Add,
+    Constant,
+    Coordinate,
+    Extent,
+    Index,
+    MixedRadix,
+    Mul,
+    extents,
+)
+from layoutdsl.language.meaning.claims import Claim, EqualsFormula
+from layoutdsl.language.meaning.model import Axis, Condition, Layout, instantiate
+from layoutdsl.language.meaning.offsets import offset_expr
 from layoutdsl.proof.kernel.theorem import Term, Theorem
-from layoutdsl.proof.statements.statement import OTHER, encoding, ground
-from layoutdsl.proof.statements.terms import Vocabulary, extent_name, index_name
+from layoutdsl.proof.statements.statement import ground
+from layoutdsl.proof.statements.terms import NotExpressible, extent_name
 
 
-def alike(layout: Layout) -> Theorem:
-    """Without its outermost tuples the layout is as large, and every index has the same offset."""
-    common = ground(layout, more=(flat(layout),))
-    plain = Vocabulary(
-        {expr: name for expr, name in common.vocabulary.shared.items() if name.startswith("m.")},
-        axes=common.vocabulary.axes,
-    )
-    one, other = layout.coordinates, flat(layout).coordinates
-    return Theorem(
-        "flat",
-        (*common.variables, *(index_name(axis.name) for axis in layout.axes)),
-        common.hypotheses,
-        (
-            ("=", plain.term(MixedRadix(one)), plain.term(MixedRadix(other))),
-            ("=", _product(plain, one), _product(plain, other)),
-        ),
-    )
+def place(layout: Layout, seam: Seam) -> Claim:
+    """Return the claim that tiles of an axis have the stride of a seam of a flat layout.
 
-
-def _product(vocabulary: Vocabulary, coordinates: tuple[Coordinate, ...]) -> Term:
-    total: Term = 1
-    for each in coordinates:
-        total = ("*", total, vocabulary.term(each.extent))
-    return total
-
-
-class SeamStatement:
-    """The theorems about one seam of a flat layout.
-
-    Attributes:
-        whole: what speaks of the whole tensor.
-        piece: what speaks of the piece.
+    Raises:
+        NotExpressible: the offset speaks of the extent of the axis.
     """
+    extent, unit = extent_of(layout, seam.axis).name, Constant(seam.unit)
+    before, after = layout.coordinates[: seam.coordinate], layout.coordinates[seam.coordinate :]
+    spoken = [layout.start, *(each.value for each in layout.coordinates)]
+    spoken += [each.extent for each in (*before, *after[1:])]
+    if any(extent in extents(each) for each in spoken):
+        raise NotExpressible(f"its offset speaks of `{extent}`")
+    # No text can have written these names.
+    tile, rest = Axis(f"{seam.axis}1~", Extent(f"{extent}1~")), Axis(f"{seam.axis}0~", unit)
+    digits = tuple(Coordinate(Index(each.name), each.extent) for each in (tile, rest))
+    tiled = layout.substituted({seam.axis: MixedRadix(digits), extent: times(unit, tile.extent)})
+    tiled = replace(
+        tiled,
+        axes=(*(axis for axis in layout.axes if axis.name != seam.axis), tile, rest),
+        start=ZERO,
+        where=tuple(e for e in layout.where if extent not in extents(e.left) | extents(e.right)),
+    )
+    first = replace(layout, coordinates=after, start=ZERO).substituted({seam.axis: digits[1].value})
+    stride = product((Constant(seam.blocks), *(each.extent for each in after[1:])))
+    offset = Add(Mul(digits[0].value, stride), offset_expr(first))
+    single = tuple(Condition(each.extent, "==", ONE) for each in before)
+    return Claim("prove", tiled, EqualsFormula(offset), single)
 
-    def __init__(self, layout: Layout, seam: Seam) -> None:
-        local = of_piece(layout, seam.axis)
-        self.seam = seam
-        self.whole = ground(layout, more=(replace(local, where=()),))
-        axes = {axis.name: axis.extent for axis in local.axes}
-        self.piece = replace(
-            self.whole, layout=local, vocabulary=replace(self.whole.vocabulary, axes=axes)
-        )
-        start: Term = ("+", index_name(seam.axis), ("*", seam.unit, "t"))
-        self.moved = replace(self.whole.vocabulary, indices={seam.axis: start})
-        self.extent = extent_name(extent_of(layout, seam.axis).name)
-        self.own = extent_name(piece_extent(layout, seam.axis).name)
-        self.end: Term = ("+", ("*", seam.unit, "t"), self.own)
-        first = (("=", self.whole.radix(number), 1) for number in range(seam.coordinate))
-        self.given = (*self.whole.hypotheses, ("<=", 0, "t"), *first)
 
-    def all(self) -> tuple[Theorem, ...]:
-        """Return the theorems.
+def sizes(layout: Layout, seam: Seam) -> tuple[Theorem, Theorem]:
+    """Return the theorems about the blocks of pieces: inner ones, and the last.
 
-        Raises:
-            NotExpressible: the layout says what the checker's terms cannot.
-        """
-        return self._place(), self._inner(), self._last()
+    Raises:
+        NotExpressible: the layout says what the checker's terms cannot.
+    """
+    along = extent_of(layout, seam.axis)
+    own = Extent(f"{along.name}~")
+    piece = instantiate(layout, {along.name: own})
+    common = ground(layout, more=(replace(piece, where=()),))
+    said = common.vocabulary
+    whole, part = (said.term(each.coordinates[seam.coordinate].extent) for each in (layout, piece))
+    extent, rows = extent_name(along.name), extent_name(own.name)
+    end: Term = ("+", ("*", seam.unit, "t"), rows)
+    given = [*common.hypotheses, ("<=", 0, "t")]
+    given += [("=", common.radix(number), 1) for number in range(seam.coordinate)]
+    inside = tuple(map(said.condition, piece.where))
 
-    def _name(self, theorem: str) -> str:
-        return f"seam.{self.seam.coordinate}.{theorem}"
+    def theorem(name: str, more: tuple[Term, ...], goal: Term, *variables: str) -> Theorem:
+        every = (*common.variables, "t", *variables)
+        return Theorem(name, every, (*given, *more), (goal, *inside), common.definitions)
 
-    def _place(self) -> Theorem:
-        layout, last = self.whole.layout, len(self.whole.layout.coordinates) - 1
-        hypotheses: list[Term] = [*self.given, ("<=", self.end, self.extent)]
-        for axis in layout.axes:
-            own = self.own if axis.name == self.seam.axis else self.whole.extent(axis.name)
-            hypotheses += [("<=", 0, index_name(axis.name)), ("<", index_name(axis.name), own)]
-        values = [each.value for each in layout.coordinates]
-        goals: list[Term] = [*self.moved.assumptions(*values)]
-        goals += self.piece.vocabulary.assumptions(*values)
-        further: Term = ("*", self.seam.blocks, "t")
-        block: Term = 1
-        for number in range(last + 1):
-            moved: Term = f"v.{number}{OTHER}"
-            if number == self.seam.coordinate:
-                moved = ("+", moved, further)
-            else:
-                goals.append(("=", self.whole.radix(number), self.piece.radix(number)))
-            goals.append(("=", f"v.{number}", moved))
-            if number > self.seam.coordinate:
-                block = ("*", block, self.whole.radix(number))
-        place: Term = ("+", ("*", further, block), f"h.{last}{OTHER}")
-        goals.append(("=", f"h.{last}", place))
-        if layout.start != ZERO:
-            starts = (each.vocabulary.term(each.layout.start) for each in (self.whole, self.piece))
-            goals.append(("=", *starts))
-        definitions = (
-            *self.whole.definitions,
-            *encoding(self.whole, self.moved, "", "slot"),
-            *encoding(self.piece, self.piece.vocabulary, OTHER, f"slot{OTHER}"),
-        )
-        variables = (*self.whole.variables, "t", *(index_name(axis.name) for axis in layout.axes))
-        return Theorem(self._name("place"), variables, tuple(hypotheses), tuple(goals), definitions)
-
-    def _inner(self) -> Theorem:
-        units: Term = ("*", self.seam.unit, "u")
-        hypotheses = (("<=", 1, "u"), ("=", self.own, units), ("<=", self.end, self.extent))
-        goal: Term = ("=", self.piece.radix(self.seam.coordinate), ("*", self.seam.blocks, "u"))
-        return self._extents("inner", ("t", "u"), hypotheses, goal)
-
-    def _last(self) -> Theorem:
-        radix = self.piece.radix(self.seam.coordinate)
-        end: Term = ("+", ("*", self.seam.blocks, "t"), radix)
-        goal: Term = ("=", end, self.whole.radix(self.seam.coordinate))
-        return self._extents("last", ("t",), (("=", self.end, self.extent),), goal)
-
-    def _extents(
-        self, name: str, variables: tuple[str, ...], hypotheses: tuple[Term, ...], goal: Term
-    ) -> Theorem:
-        conditions = map(self.piece.vocabulary.condition, self.piece.layout.where)
-        return Theorem(
-            self._name(name),
-            (*self.whole.variables, *variables),
-            (*self.given, *hypotheses),
-            (goal, *conditions),
-            self.whole.definitions,
-        )
+    units: Term = ("=", rows, ("*", seam.unit, "u"))
+    inner: Term = ("=", part, ("*", seam.blocks, "u"))
+    last: Term = ("=", ("+", ("*", seam.blocks, "t"), part), whole)
+    return (
+        theorem("inner", (("<=", 1, "u"), units, ("<=", end, extent)), inner, "u"),
+        theorem("last", (("=", end, extent),), last),
+    )
