@@ -22,7 +22,7 @@ from layoutdsl.language.digits.inverse import ReadBack, read_back
 from layoutdsl.language.digits.network import NotDigits
 from layoutdsl.language.digits.steps import digit_name
 from layoutdsl.language.digits.weighted import Axes, weighted
-from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, simplify
+from layoutdsl.language.integers.bounds import ONE, ZERO, at_least
 from layoutdsl.language.integers.bounds import product as product_of
 from layoutdsl.language.integers.digit import exact_quotient, nested, same, times
 from layoutdsl.language.integers.expr import (
@@ -39,7 +39,14 @@ from layoutdsl.language.integers.expr import (
     text,
 )
 from layoutdsl.language.integers.written_out import written_out
-from layoutdsl.language.meaning.application import digits_of, exact, natural, offset_of
+from layoutdsl.language.meaning.application import (
+    composes_by_index,
+    digits_of,
+    exact,
+    extents_of_slots,
+    natural,
+    offset_of,
+)
 from layoutdsl.language.meaning.claims import Claim, Sound
 from layoutdsl.language.meaning.model import Axis, Condition, Layout
 from layoutdsl.language.meaning.offsets import offset_expr, size_expr
@@ -85,7 +92,7 @@ def compose(
     name, sentence = f"{a.name}_o_{b.name}", f"R(c) = {a.name}({b.name}(c))"
     refusal = f"the buffer of `{b.name}` is not the tensor of `{a.name}`"
     index_map = replace(b, chunk_rank=None)
-    if by == "index" or (not values and b.start == ZERO and _meets(a, b)):
+    if by == "index" or (not values and composes_by_index(a, b)):
         if len(a.axes) != len(b.coordinates):
             message = (
                 f"`{a.name}` has {len(a.axes)} axes, `{b.name}` {len(b.coordinates)} coordinates"
@@ -93,7 +100,10 @@ def compose(
             raise ValueError(message)
         smaller = by == "index"
         return pullback(a, index_map, name, sentence, refusal=refusal, smaller=smaller)
-    sizes = _sizes(a, b, values)
+    sizes = extents_of_slots(a, size_expr(b), values)
+    if isinstance(sizes, Axis):
+        hint = f"pass shape={{{sizes.name!r}: ...}}"
+        raise ValueError(f"the extent of `{sizes.name}` of `{a.name}` is unknown: {hint}")
     digits = digits_of(offset_of(b), sizes)
     unfolded = made(index_map, coordinates=digits, start=ZERO)
     found = pullback(a, unfolded, name, sentence, refusal=refusal, inner=b)
@@ -114,41 +124,16 @@ def _values(layout: Layout, shape: Mapping[str, Size]) -> dict[str, Expr]:
     return found
 
 
-def _meets(a: Layout, b: Layout) -> bool:
-    """Whether coordinates of `b` can be indices of `a`: as many, and numbers are equal."""
-    if len(a.axes) != len(b.coordinates):
-        return False
-    pairs = [(x.extent, p.extent) for x, p in zip(a.axes, b.coordinates, strict=True)]
-    return all(x == p for x, p in pairs if isinstance(x, Constant) and isinstance(p, Constant))
-
-
-def _sizes(a: Layout, b: Layout, values: Mapping[str, Expr]) -> list[Expr]:
-    """The extents of `a` when its elements are the slots of `b`, row-major."""
-    first, *rest = a.axes
-    sizes = [substitute(axis.extent, values) for axis in rest]
-    for axis, size in zip(rest, sizes, strict=True):
-        if size == axis.extent and isinstance(size, Extent):
-            hint = f"pass shape={{{axis.name!r}: ...}}"
-            raise ValueError(f"the extent of `{axis.name}` of `{a.name}` is unknown: {hint}")
-    count = substitute(first.extent, values)
-    if count == first.extent and isinstance(count, Extent):
-        # Not shortened: it is the natural extent of the first index, by whose rule it is proved.
-        count = simplify(CeilDiv(size_expr(b), product_of(tuple(sizes))))
-    return [count, *sizes]
-
-
 def _is_number(digits: Layout, whole: Layout, a: Layout, values: Mapping[str, Expr]) -> Finding:
     """Whether the digits that index `a` make up the slot; if need be, of any slot below a size."""
     found = equal(digits, whole)
     if isinstance(found, Proved):
         return found
-    some, first = Extent("SLOT"), a.axes[0].extent
-    rest = [substitute(axis.extent, values) for axis in a.axes[1:]]
-    count = substitute(first, values)
-    if count == first and isinstance(count, Extent):
-        count = CeilDiv(some, product_of(tuple(rest)))
-    every = Layout("slot", (Axis("slot", some),), digits_of(Index("slot"), [count, *rest]))
-    every = made(every, where=(Condition(some, "<=", product_of((count, *rest))),))
+    some = Extent("SLOT")
+    sizes = extents_of_slots(a, some, values)
+    assert not isinstance(sizes, Axis), "they are known of this layout"
+    every = Layout("slot", (Axis("slot", some),), digits_of(Index("slot"), sizes))
+    every = made(every, where=(Condition(some, "<=", product_of(sizes)),))
     return equal(every, made(every, coordinates=(below(Index("slot"), size_expr(every)),)))
 
 

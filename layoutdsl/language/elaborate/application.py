@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from layoutdsl.language.elaborate.scope import Scope
-from layoutdsl.language.integers.bounds import ZERO, product, reach, simplify
+from layoutdsl.language.integers.bounds import ZERO, reach
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import (
-    CeilDiv,
     Constant,
     Coordinate,
     Expr,
@@ -25,7 +24,9 @@ from layoutdsl.language.integers.expr import (
 from layoutdsl.language.meaning.application import (
     NotApplicable,
     applied,
+    composes_by_index,
     digits_of,
+    extents_of_slots,
     fill_of_both,
     offset_of,
 )
@@ -161,7 +162,7 @@ class Applications:
                 message = f"`{each.name}` places single bits, and cannot be composed"
                 hint = "compose layouts of whole elements"
                 raise fault(CODE, message, application.span, help=hint)
-        if self._is_by_index(outer, inner):
+        if composes_by_index(outer, inner):
             index = inner.coordinates
         else:
             index = self._by_slot(outer, inner, application.span)
@@ -171,52 +172,32 @@ class Applications:
         fill = fill_of_both(outer, inner)
         return replace(found, fill=fill, element=element, interface=interface)
 
-    def _is_by_index(self, outer: Layout, inner: Layout) -> bool:
-        if inner.start != ZERO or len(outer.axes) != len(inner.coordinates):
-            return False
-        pairs = zip(outer.axes, inner.coordinates, strict=True)
-        sizes = [(axis.extent, each.extent) for axis, each in pairs]
-        return all(
-            one == two
-            for one, two in sizes
-            if isinstance(one, Constant) and isinstance(two, Constant)
-        )
-
     def _by_slot(self, outer: Layout, inner: Layout, span: Span) -> tuple[Coordinate, ...]:
         """The slot of `inner` as row-major indices of `outer`, whose first extent may be open."""
-        first, *rest = outer.axes
-        sizes = [self._known(axis.extent) for axis in rest]
-        for axis, size in zip(rest, sizes, strict=True):
-            if size is None:
-                message = (
-                    f"`{inner.name}` has {len(inner.coordinates)} coordinates, `{outer.name}` "
-                    f"{len(outer.axes)} axes, and the extent of `{axis.name}` is unknown"
-                )
-                extent = text(axis.extent)
-                hint = f"make `{extent}` a parameter: `layout {self.owner}<{extent}> = ...`"
-                raise fault(CODE, message, span, help=hint)
-        known = [each for each in sizes if each is not None]
-        count = self._known(first.extent)
-        if count is None:
-            count = simplify(CeilDiv(size_expr(inner), product(tuple(known))))
-        return digits_of(offset_of(inner), [count, *known])
-
-    def _known(self, extent: Expr) -> Expr | None:
-        match extent:
-            case Extent(name):
-                return self.parameters.get(name)
-        return extent
+        sizes = extents_of_slots(outer, size_expr(inner), self.parameters)
+        if isinstance(sizes, Axis):
+            message = (
+                f"`{inner.name}` has {len(inner.coordinates)} coordinates, `{outer.name}` "
+                f"{len(outer.axes)} axes, and the extent of `{sizes.name}` is unknown"
+            )
+            extent = text(sizes.extent)
+            hint = f"make `{extent}` a parameter: `layout {self.owner}<{extent}> = ...`"
+            raise fault(CODE, message, span, help=hint)
+        return digits_of(offset_of(inner), sizes)
 
     def _limited(self, outer: Layout, inner: Layout, index: tuple[Coordinate, ...]) -> Layout:
         """The index map of a composition, with the extents that parameters give."""
-        limited = [
-            replace(place, extent=self._known(axis.extent) or place.extent)
+        extents = (
+            self.parameters.get(axis.extent.name, place.extent)
+            if isinstance(axis.extent, Extent)
+            else axis.extent
             for axis, place in zip(outer.axes, index, strict=True)
-        ]
+        )
+        places = zip(index, extents, strict=True)
         opened = tuple(each.name for each in self.parameters.values() if isinstance(each, Extent))
         return replace(
             inner,
-            coordinates=tuple(limited),
+            coordinates=tuple(replace(place, extent=extent) for place, extent in places),
             chunk_rank=None,
             start=ZERO,
             parameters=tuple(dict.fromkeys(opened)),

@@ -46,7 +46,7 @@ from layoutdsl.language.integers.expr import (
 from layoutdsl.language.integers.written_out import settled
 from layoutdsl.language.meaning.elements import Fill, FillAny
 from layoutdsl.language.meaning.interface import ScaleOffset
-from layoutdsl.language.meaning.model import Applied, Layout
+from layoutdsl.language.meaning.model import Applied, Axis, Layout
 from layoutdsl.language.meaning.offsets import size_expr
 
 LARGEST = 4000
@@ -239,6 +239,36 @@ def _as_tuple(value: Expr, axes: Axes) -> Expr:
             parts = (Coordinate(_as_tuple(above, axes), high.high), Coordinate(below, low.high))
             return MixedRadix(parts)
     return value
+
+
+def composes_by_index(outer: Layout, inner: Layout) -> bool:
+    """Return whether each coordinate of ``inner`` is an index of ``outer`` in ``outer[inner]``."""
+    if inner.start != ZERO or len(outer.axes) != len(inner.coordinates):
+        return False
+    pairs = zip(outer.axes, inner.coordinates, strict=True)
+    sizes = [(axis.extent, place.extent) for axis, place in pairs]
+    return all(x == y for x, y in sizes if isinstance(x, Constant) and isinstance(y, Constant))
+
+
+def extents_of_slots(
+    outer: Layout, size: Expr, values: Mapping[str, Expr]
+) -> tuple[Expr, ...] | Axis:
+    """Return the extents of ``outer`` if its elements are numbers below a size, row-major.
+
+    Args:
+        outer: its first extent may be open, and is as large as the size needs.
+        size: of the buffer of another layout.
+        values: extents of ``outer`` that are known; if others are not, their axis is returned.
+    """
+    first, *rest = (
+        values.get(axis.extent.name) if isinstance(axis.extent, Extent) else axis.extent
+        for axis in outer.axes
+    )
+    known = [each for each in rest if each is not None]
+    if len(known) < len(rest):
+        return outer.axes[1 + rest.index(None)]
+    # Not shortened: it is the natural extent of the first index, by whose rule it is proved.
+    return (first or simplify(CeilDiv(size, product(tuple(known)))), *known)
 
 
 def exact(extent: Expr) -> Expr:
