@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 from layoutdsl.graphs.placings.placing import Digit, Placing
 from layoutdsl.graphs.placings.reshaping import groups
@@ -20,6 +19,7 @@ from layoutdsl.language.integers.expr import (
     MixedRadix,
     Mod,
 )
+from layoutdsl.language.meaning.application import digits_of
 from layoutdsl.language.meaning.model import ZERO, Axis, Layout
 
 
@@ -137,13 +137,10 @@ def _gathered(
     if len(coarse) == 1:
         yield coarse[0], (whole, multiplied([axis.extent for axis in made]))
         return
-    below = prod(far.shape[axis] for axis in coarse)
-    for number, axis in enumerate(coarse):
-        below //= far.shape[axis]
-        value: Expr = whole if below == 1 else FloorDiv(whole, Constant(below))
-        if number:
-            value = Mod(value, Constant(far.shape[axis]))
-        yield axis, (value, Constant(far.shape[axis]))
+    digits = digits_of(whole, [Constant(far.shape[axis]) for axis in coarse])
+    yield from (
+        (axis, (each.value, each.extent)) for axis, each in zip(coarse, digits, strict=True)
+    )
 
 
 def _apart(found: dict[int, tuple[Expr, Expr]], rank: int) -> tuple[list[Expr], list[Expr]]:
