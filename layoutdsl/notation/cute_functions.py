@@ -1,10 +1,11 @@
-"""What stands before a layout of CuTe: functions of its offset, in integers and as expressions.
+"""What stands before a layout of CuTe: functions of its offset.
 
 Source: CUTLASS, `crd2idx` of `cute/stride.hpp`, `ComposedLayout`, `cute/swizzle.hpp`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
@@ -19,12 +20,8 @@ class Plus:
 
     number: int
 
-    def of(self, offset: int) -> int:
+    def of(self, offset: Expr) -> Expr:
         """Return what becomes of an offset."""
-        return offset + self.number
-
-    def written(self, offset: Expr) -> Expr:
-        """Return what becomes of an offset, as an expression."""
         return Add(offset, Constant(self.number)) if self.number else offset
 
 
@@ -36,14 +33,8 @@ class Swizzled:
     base: int
     shift: int
 
-    def of(self, offset: int) -> int:
+    def of(self, offset: Expr) -> Expr:
         """Return what becomes of an offset."""
-        low = ((1 << self.bits) - 1) << self.base
-        moved = offset >> self.shift & low if self.shift >= 0 else (offset & low) << -self.shift
-        return offset ^ moved
-
-    def written(self, offset: Expr) -> Expr:
-        """Return what becomes of an offset, as an expression."""
         low = Constant(((1 << self.bits) - 1) << self.base)
         if self.shift >= 0:
             return BitXor(offset, BitAnd(FloorDiv(offset, Constant(1 << self.shift)), low))
@@ -59,16 +50,8 @@ class Through:
 
     leaves: tuple[tuple[int, int], ...]
 
-    def of(self, offset: int) -> int:
+    def of(self, offset: Expr) -> Expr:
         """Return what becomes of an offset."""
-        found = 0
-        for extent, stride in self.leaves[:-1]:
-            offset, digit = divmod(offset, extent)
-            found += digit * stride
-        return found + sum(offset * stride for _, stride in self.leaves[-1:])
-
-    def written(self, offset: Expr) -> Expr:
-        """Return what becomes of an offset, as an expression."""
         parts: list[Expr] = []
         below = 1
         for number, (extent, stride) in enumerate(self.leaves):
@@ -81,3 +64,8 @@ class Through:
 
 
 Function: TypeAlias = Plus | Swizzled | Through
+
+
+def through(offset: Expr, functions: Sequence[Function]) -> Expr:
+    """Return what becomes of an offset after all functions, the first one first."""
+    return reduce(lambda value, function: function.of(value), functions, offset)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from layoutdsl.language.integers.bounds import reach
-from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.language.integers.expr import Add, Constant, Coordinate, Expr, Index, MixedRadix, Mul
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning import strided
 from layoutdsl.language.meaning.model import Axis
-from layoutdsl.notation.cute_functions import Function, Plus, Through
+from layoutdsl.notation.cute_functions import Function, Plus, Through, through
 
 MOST_ELEMENTS = 1 << 16
 """Elements of a layout after a layout; each is looked at."""
@@ -35,6 +34,14 @@ class Sum:
     axes: tuple[Axis, ...]
     digits: tuple[strided.Placed, ...]
     start: int = 0
+
+    @property
+    def value(self) -> Expr:
+        """The offset as an expression."""
+        found: Expr = Constant(self.start)
+        for each in self.digits:
+            found = Add(found, Mul(each.value, Constant(each.stride)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +93,7 @@ def _worked(
 ) -> tuple[tuple[Coordinate, ...], int]:
     """Return one coordinate that says what is worked out."""
     value = nested[0].value if len(nested) == 1 else MixedRadix(nested)
-    for function in (Plus(offset.start), *left):
-        value = function.written(value)
+    value = through(value, (Plus(offset.start), *left))
     if not any(isinstance(each, Through) for each in left):
         bound = reach(value, {axis.name: axis.extent for axis in offset.axes})
         if bound is not None:
@@ -106,8 +112,8 @@ def _nested(offset: Sum, left: Sequence[Function]) -> tuple[Coordinate, ...]:
         return strided.coordinates(offset.digits)
     except strided.Aliasing as shared:
         one, other = (_index(offset, place) for place in (shared.one, shared.other))
-        slot = reduce(lambda n, function: function.of(n), left, shared.slot + offset.start)
-        raise Shared(one, other, slot) from None
+        slot = through(Constant(shared.slot + offset.start), left)
+        raise Shared(one, other, evaluate(slot, {})) from None
 
 
 def _index(offset: Sum, place: Place) -> Place:
@@ -126,22 +132,9 @@ def _offsets(offset: Sum | Listed, functions: Sequence[Function]) -> Iterator[tu
     if prod(room) > MOST_ELEMENTS:
         message = f"more than {MOST_ELEMENTS} elements are too many to follow through a layout"
         raise ValueError(message)
-    along = [
-        [
-            sum(
-                evaluate(each.value, {axis.name: n}) * each.stride
-                for each in offset.digits
-                if each.whole == Index(axis.name)
-            )
-            for n in range(extent)
-        ]
-        for axis, extent in zip(offset.axes, room, strict=True)
-    ]
+    value, names = through(offset.value, functions), [axis.name for axis in offset.axes]
     for index in product(*map(range, room)):
-        place = offset.start + sum(steps[n] for steps, n in zip(along, index, strict=True))
-        for function in functions:
-            place = function.of(place)
-        yield index, place
+        yield index, evaluate(value, dict(zip(names, index, strict=True)))
 
 
 def _as_sum(offset: Sum, function: Through) -> Sum | None:
