@@ -15,9 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.digits.inverse import tidy
+from layoutdsl.language.digits.weighted import Axes, weighted
+from layoutdsl.language.integers.bounds import ONE, ZERO
 from layoutdsl.language.integers.digit import Digit
 from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.language.integers.written_out import written_out
 from layoutdsl.language.meaning.elements import FillAny
 from layoutdsl.language.meaning.model import Axis, Layout, Origin
 from layoutdsl.language.texts.faults import fault
@@ -176,24 +179,12 @@ def _place(
 
 def _digits(axes: Sequence[Axis], step: _Step) -> Iterator[Expr]:
     """The digits of the element's number that a step counts, the fastest first."""
-    stride, extent, below = step.stride, step.extent, 1
-    for axis in axes:
-        assert isinstance(axis.extent, Constant)
-        above = below * axis.extent.value
-        if below <= stride < above:
-            if stride % below or above % stride:
-                break
-            here = above // stride
-            taken = min(here, extent)
-            if extent % taken or here % taken:
-                break
-            radix = None if taken == here else Constant(taken)
-            yield Digit(Index(axis.name), Constant(stride // below), radix).value
-            stride, extent = stride * taken, extent // taken
-            if extent == 1:
-                return
-        below = above
-    whole = MixedRadix(tuple(Coordinate(Index(a.name), a.extent) for a in reversed(axes)))
+    sizes = Axes({axis.name: axis.extent for axis in axes})
+    wide = [axis for axis in reversed(axes) if axis.extent != ONE]
+    whole = MixedRadix(tuple(Coordinate(Index(axis.name), axis.extent) for axis in wide))
     elements = prod(axis.extent.value for axis in axes if isinstance(axis.extent, Constant))
-    radix = None if stride * extent == elements else Constant(extent)
-    yield Digit(whole, Constant(stride), radix).value
+    radix = None if step.stride * step.extent == elements else Constant(step.extent)
+    value = Digit(whole, Constant(step.stride), radix).value
+    found = weighted(tidy(written_out(value), sizes), sizes)
+    places = None if found is None else found.places(None)
+    yield from (each.value for each in reversed(places)) if places else [value]
