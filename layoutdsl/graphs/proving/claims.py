@@ -9,7 +9,6 @@ not depend on them, so a pair stands for all shapes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import prod
 
 from layoutdsl.graphs.placings.placing import Placing
@@ -32,7 +31,7 @@ from layoutdsl.language.integers.expr import (
     Mul,
     Sub,
 )
-from layoutdsl.language.meaning.model import ZERO, Axis, Condition, Layout
+from layoutdsl.language.meaning.model import ZERO, Axis, Condition, Layout, on_axes
 
 
 def pairs(bound: Bound, template: Template) -> tuple[Pair, ...] | str:
@@ -190,11 +189,6 @@ def placed_pairs(layout: Layout, placing: Placing) -> tuple[Pair, ...]:
     marks = [Mark(labels[each.axis], each.divisor, each.extent) for each in digits]
     marks = _told_apart(marks, bundle)
     read = _layout(bundle, marks, [[mark] for mark in marks])
-    renamed: dict[str, Expr] = {}
-    for axis, new in zip(layout.axes, read.axes, strict=True):
-        renamed[axis.name] = Index(new.name)
-        if isinstance(axis.extent, Extent):
-            renamed[axis.extent.name] = new.extent
-    own = replace(layout.substituted(renamed), axes=read.axes)
+    own = on_axes(layout, read.axes)
     lies = _layout(bundle, marks, _merged(marks, bundle))
     return Pair(own, read, _values(bundle)), Pair(lies, read, _values(bundle))

@@ -683,6 +683,19 @@ def instantiate(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     )
 
 
+def on_axes(layout: Layout, axes: Sequence[Axis]) -> Layout:
+    """Return a layout over other axes, in the same order; each is as long as the one it replaces.
+
+    With ``(y, x: 4)`` in place of ``(h, w)``, `H` becomes `Y`, and `W` becomes 4.
+    """
+    values: dict[str, Expr] = {}
+    for axis, new in zip(layout.axes, axes, strict=True):
+        values[axis.name] = Index(new.name)
+        if isinstance(axis.extent, Extent):
+            values[axis.extent.name] = new.extent
+    return replace(layout.substituted(values), axes=tuple(axes))
+
+
 def _simple(condition: Condition) -> Condition:
     """Return a condition with its sides simplified where they have no index, as they are read."""
     sides = (condition.left, condition.right)

@@ -37,7 +37,7 @@ from layoutdsl.language.meaning.claims import (
     Predicate,
 )
 from layoutdsl.language.meaning.elements import BIT, BIT_AXIS
-from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.model import Condition, Layout, instantiate
 from layoutdsl.language.meaning.part import Part
 from layoutdsl.language.meaning.record import Record
 
@@ -115,15 +115,7 @@ def _last(parts: tuple[Coordinate, ...], divisor: int) -> tuple[Coordinate, ...]
 
 def lowest(part: Part) -> Layout:
     """Return where the lowest bit of each element of a part lies, in bits."""
-    bits = part.in_bits
-    if part.layout.bit_of is None:
-        *others, last = bits.coordinates
-        coordinates = (*others, replace(last, value=Constant(0)))
-    else:
-        zero = {BIT_AXIS: Constant(0)}
-        coordinates = tuple(substitute_coordinate(each, zero) for each in bits.coordinates)
-    axes = tuple(each for each in bits.axes if each.name != BIT_AXIS)
-    return replace(bits, axes=axes, coordinates=coordinates, bit_of=None)
+    return replace(instantiate(part.in_bits, {BIT_AXIS: Constant(0)}), bit_of=None)
 
 
 def extents_in(record: Record, part: Part) -> dict[str, Expr]:

@@ -7,11 +7,10 @@ says of the whole. ``A == B`` is that parts, two by two, put each bit at the sam
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from layoutdsl.language.integers.expr import Expr, Index
 from layoutdsl.language.meaning.claims import Claim, EqualsLayout, EqualsRecord, RecordClaim, Sound
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.model import on_axes
 from layoutdsl.language.meaning.part import Part
 from layoutdsl.language.meaning.record import Record
 from layoutdsl.proof.properties.field import field_claims, field_words, narrowed
@@ -60,7 +59,7 @@ def part_claims(claim: RecordClaim) -> Iterator[PartClaim]:
         other = claim.predicate.other
         twin = _twin(part, other)
         if twin is not None:
-            layout = _on_axes(part.in_bits, twin.in_bits)
+            layout = on_axes(twin.in_bits, part.in_bits.axes)
             words = f"{label} lies as in {other.name}"
             mine = narrowed(record, part) if claim.where else part.in_bits
             held = Claim("prove", mine, EqualsLayout(layout), (), words)
@@ -151,14 +150,3 @@ def _held(part: Part) -> object:
     """Which bits of which elements a part holds, as far as is seen at once."""
     picks = [[(not d.name, d.fixed, d.extent) for d in digits] for digits in part.picks]
     return part.bits, picks
-
-
-def _on_axes(layout: Layout, other: Layout) -> Layout:
-    """The other layout over the axes of the first, in order; their extents are the same."""
-    names: dict[str, Expr] = {
-        theirs.name: Index(mine.name) for mine, theirs in zip(layout.axes, other.axes, strict=True)
-    }
-    for mine, theirs in zip(layout.axes, other.axes, strict=True):
-        if theirs.extent != mine.extent:
-            names[theirs.extent.name] = mine.extent  # type: ignore[union-attr]
-    return replace(other.substituted(names), axes=layout.axes)
