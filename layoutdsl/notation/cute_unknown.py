@@ -18,11 +18,11 @@ from layoutdsl.language.integers.expr import (
     Coordinate,
     Expr,
     Extent,
-    FloorDiv,
     Index,
     Mod,
     Mul,
 )
+from layoutdsl.language.meaning import strided
 from layoutdsl.language.meaning.model import Axis, Condition
 from layoutdsl.language.texts.faults import fault
 from layoutdsl.language.texts.source import Span
@@ -105,15 +105,11 @@ def nested(digits: Sequence[Unplaced], text: Span) -> Found:
     if unknown and _stride(unknown[0]).multiple > 1:
         multiple = Constant(_stride(unknown[0]).multiple)
         where.append(Condition(Mod(Extent(name), multiple), "==", ZERO))
-    found: list[Coordinate] = []
-    if steps and steps[0] != ONE:
-        found.append(Coordinate(ZERO, steps[0], declared=True))
     for (inner, step), (_, above) in pairwise(zip(ordered, steps, strict=True)):
-        radix, conditions = _radix(inner, step, above, text)
-        where += conditions
-        found.append(Coordinate(inner.value, radix, declared=radix != inner.extent))
-    found += [Coordinate(each.value, each.extent) for each in ordered[-1:]]
-    coordinates = tuple(reversed(found)) or (Coordinate(ZERO, ONE),)
+        where += _inside(inner, step, above, text)
+    coordinates = strided.nested(
+        [(each.value, each.extent, step) for each, step in zip(ordered, steps, strict=True)]
+    )
     return Found(coordinates, tuple(dict.fromkeys(where)), (name,) if unknown else ())
 
 
@@ -132,8 +128,8 @@ def _step(digit: Unplaced, name: str) -> Expr:
     return Constant(stride.value)
 
 
-def _radix(inner: Unplaced, step: Expr, above: Expr, text: Span) -> tuple[Expr, list[Condition]]:
-    """Return how many steps lie below the next stride, and what has to hold for that."""
+def _inside(inner: Unplaced, step: Expr, above: Expr, text: Span) -> list[Condition]:
+    """Return what has to hold for a digit to lie inside the next stride."""
     room = Condition(simplify(Mul(inner.extent, step)), "<=", above)
     found = _conditions(room, text)
     match step, above:
@@ -141,11 +137,10 @@ def _radix(inner: Unplaced, step: Expr, above: Expr, text: Span) -> tuple[Expr, 
             if large % small:
                 message = f"the strides do not nest, and a number is unknown: {large} and {small}"
                 raise fault("L407", message, text, help=_NUMBERS)
-            return Constant(large // small), found
+            return found
     if step == ONE:
-        return above, found
-    whole = _conditions(Condition(Mod(above, step), "==", ZERO), text)
-    return FloorDiv(above, step), [*found, *whole]
+        return found
+    return [*found, *_conditions(Condition(Mod(above, step), "==", ZERO), text)]
 
 
 def _conditions(condition: Condition, text: Span) -> list[Condition]:

@@ -13,7 +13,6 @@ Source: MLIR documentation, "linalg.pack", "Affine maps", "MemRefType", "Strided
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -324,22 +323,16 @@ def _strided(
         digits = strided.digits_at([axis.name for axis in axes], extents, strides)
         return strided.coordinates(digits), ()
     ordered = sorted(zip(strides, axes, strict=True), key=lambda pair: pair[0])
-    places: list[Coordinate] = []
     where: list[Condition] = []
-    if ordered[0][0] != 1:
-        places.append(Coordinate(Constant(0), Constant(ordered[0][0]), declared=True))
-    above: Mapping[int, int] = dict(enumerate(stride for stride, _ in ordered[1:]))
     for number, (stride, axis) in enumerate(ordered):
-        if stride < 1 or above.get(number, stride) % stride:
+        above = ordered[number + 1][0] if number + 1 < len(ordered) else stride
+        if stride < 1 or above % stride:
             raise ValueError("strides of open extents have to be multiples of one another")
-        value = Index(axis.name)
-        if number not in above:
-            places.append(Coordinate(value, axis.extent))
-            continue
-        radix = Constant(above[number] // stride)
-        if isinstance(axis.extent, Constant) and axis.extent.value > radix.value:
-            raise ValueError(f"elements along `{axis.name}` share a slot")
-        if isinstance(axis.extent, Extent):
-            where.append(Condition(axis.extent, "<=", radix))
-        places.append(Coordinate(value, radix, declared=radix != axis.extent))
-    return tuple(reversed(places)), tuple(where)
+        if number + 1 < len(ordered):
+            radix = Constant(above // stride)
+            if isinstance(axis.extent, Constant) and axis.extent.value > radix.value:
+                raise ValueError(f"elements along `{axis.name}` share a slot")
+            if isinstance(axis.extent, Extent):
+                where.append(Condition(axis.extent, "<=", radix))
+    nested = strided.nested([(Index(a.name), a.extent, Constant(step)) for step, a in ordered])
+    return nested, tuple(where)

@@ -14,8 +14,8 @@ from math import lcm, prod
 from typing import Protocol
 
 from layoutdsl.language.integers.bounds import ONE
-from layoutdsl.language.integers.digit import Digit
-from layoutdsl.language.integers.expr import Add, Constant, Coordinate, Expr, Index, Mul
+from layoutdsl.language.integers.digit import Digit, exact_quotient
+from layoutdsl.language.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mul
 from layoutdsl.language.meaning.arguments import called
 
 MOST_ELEMENTS = 1 << 20
@@ -164,25 +164,33 @@ def _last(digits: Sequence[Placed]) -> int:
     return sum((each.extent - 1) * each.stride for each in _wide(digits))
 
 
+def nested(digits: Sequence[tuple[Expr, Expr, Expr]]) -> tuple[Coordinate, ...]:
+    """Return coordinates of digits, each with its extent and its stride, the smallest stride first.
+
+    Each stride is a multiple of the one before it, and has room for the extent there.
+    """
+    if not digits:
+        return (Coordinate(Constant(0), ONE),)
+    found: list[Coordinate] = []
+    if digits[0][2] != ONE:
+        found.append(Coordinate(Constant(0), digits[0][2], declared=True))
+    for (value, extent, stride), (_, _, above) in pairwise(digits):
+        radix = exact_quotient(above, stride) or FloorDiv(above, stride)
+        found.append(Coordinate(value, radix, declared=radix != extent))
+    found.append(Coordinate(*digits[-1][:2]))
+    return tuple(reversed(found))
+
+
 def _nested(digits: Sequence[Placed]) -> tuple[Coordinate, ...] | None:
     """Return the coordinates, where each stride is a multiple of what lies inside it."""
     wide = sorted(_wide(digits), key=lambda each: each.stride)
-    if not wide:
-        return (Coordinate(Constant(0), Constant(1)),)
-    found: list[Coordinate] = []
-    if wide[0].stride != 1:
-        found.append(Coordinate(Constant(0), Constant(wide[0].stride), declared=True))
-    for each, above in pairwise(wide):
-        if each.stride == 0 or above.stride % each.stride:
-            return None
-        radix = above.stride // each.stride
-        if radix < each.extent:
-            return None
-        found.append(Coordinate(each.value, Constant(radix), declared=radix > each.extent))
-    if wide[-1].stride == 0:
+    fits = (
+        above.stride % each.stride == 0 and above.stride >= each.extent * each.stride
+        for each, above in pairwise(wide)
+    )
+    if wide and (wide[0].stride == 0 or not all(fits)):
         return None
-    found.append(Coordinate(wide[-1].value, Constant(wide[-1].extent)))
-    return tuple(reversed(found))
+    return nested([(e.value, Constant(e.extent), Constant(e.stride)) for e in wide])
 
 
 def _refuse_aliasing(digits: Sequence[Placed]) -> None:
