@@ -106,6 +106,13 @@ def index_map(
     )
 
 
+def _pulled_back(layout: Layout, index: Layout, name: str) -> Layout:
+    """Return ``layout(index(c))``, whose sentence has the indices as they are written."""
+    axes = ", ".join(axis.name for axis in index.axes)
+    written = ", ".join(text(each.value) for each in index.coordinates)
+    return pullback(layout, index, name, f"R({axes}) = {layout.name}({written})")
+
+
 def fix(layout: Given, /, **at: int) -> Layout:
     """Return a layout with some axes held at an index: ``R(n, h, w) = A(n, c=3, h, w)``.
 
@@ -130,10 +137,7 @@ def fix(layout: Given, /, **at: int) -> Layout:
     places = {x.name: below(Constant(at[x.name]), x.extent) for x in a.axes if x.name in at}
     where = [Condition(each.value, "<", each.extent) for each in places.values()]
     axes = [axis for axis in a.axes if axis.name not in at]
-    index = ", ".join(str(at.get(axis.name, axis.name)) for axis in a.axes)
-    sentence = f"R({', '.join(axis.name for axis in axes)}) = {a.name}({index})"
-    fixed = index_map(a, axes, places, "fixed", where)
-    return pullback(a, fixed, f"{a.name}_at", sentence)
+    return _pulled_back(a, index_map(a, axes, places, "fixed", where), f"{a.name}_at")
 
 
 def slice(layout: Given, /, **windows: tuple[int, Size]) -> Layout:  # noqa: A001  CuTe's word
@@ -164,10 +168,7 @@ def slice(layout: Given, /, **windows: tuple[int, Size]) -> Layout:  # noqa: A00
         axes.append(Axis(axis.name, size))
         places[axis.name] = below(simplify(Add(Index(axis.name), Constant(first))), axis.extent)
         where.append(Condition(simplify(Add(size, Constant(first))), "<=", axis.extent))
-    window = index_map(a, axes, places, "window", where)
-    index = ", ".join(text(each.value) for each in window.coordinates)
-    sentence = f"R({', '.join(axis.name for axis in axes)}) = {a.name}({index})"
-    return pullback(a, window, f"{a.name}_window", sentence)
+    return _pulled_back(a, index_map(a, axes, places, "window", where), f"{a.name}_window")
 
 
 def tile(layout: Given, /, how: Ragged = "part", **sizes: Size) -> Layout:
@@ -289,10 +290,7 @@ def merge(layout: Given, /, **groups: Sequence[str]) -> Layout:
             where.append(Condition(total, "==", whole))
         first[parts[0]] = Axis(name, total)
     axes = [first.get(x.name, x) for x in a.axes if x.name in first or x.name not in places]
-    merged = index_map(a, axes, places, "merged", where)
-    index = ", ".join(text(each.value) for each in merged.coordinates)
-    sentence = f"R({', '.join(axis.name for axis in axes)}) = {a.name}({index})"
-    return pullback(a, merged, f"{a.name}_merged", sentence)
+    return _pulled_back(a, index_map(a, axes, places, "merged", where), f"{a.name}_merged")
 
 
 def split(layout: Given, /, **parts: Mapping[str, Size | None]) -> Layout:
@@ -324,9 +322,7 @@ def split(layout: Given, /, **parts: Mapping[str, Size | None]) -> Layout:
             extent = axis.extent if isinstance(axis.extent, Constant) else whole
             places[axis.name] = below(value, extent)
     axes = [each for axis in a.axes for each in new.get(axis.name, [axis])]
-    index = ", ".join(text(places[x.name].value) if x.name in places else x.name for x in a.axes)
-    sentence = f"R({', '.join(axis.name for axis in axes)}) = {a.name}({index})"
-    return pullback(a, index_map(a, axes, places, "split"), f"{a.name}_split", sentence)
+    return _pulled_back(a, index_map(a, axes, places, "split"), f"{a.name}_split")
 
 
 def _parts(layout: Layout, axis: Axis, sizes: Mapping[str, Size | None]) -> list[Axis]:
@@ -368,8 +364,7 @@ def permute(layout: Given, order: Sequence[str] | str, /) -> Layout:
         axes = ", ".join(axis.name for axis in a.axes)
         raise ValueError(f"`{a.name}` has the axes {axes}, and the order is {', '.join(names)}")
     ordered = sorted(a.axes, key=lambda axis: names.index(axis.name))
-    sentence = f"R({', '.join(names)}) = {a.name}({', '.join(axis.name for axis in a.axes)})"
-    return pullback(a, index_map(a, ordered, {}, "permuted"), f"{a.name}_permuted", sentence)
+    return _pulled_back(a, index_map(a, ordered, {}, "permuted"), f"{a.name}_permuted")
 
 
 def rename(layout: Given, /, **names: str) -> Layout:
@@ -400,8 +395,7 @@ def rename(layout: Given, /, **names: str) -> Layout:
     }
     renamed = index_map(a, axes, places, "renamed")
     renamed = replace(renamed, copies=tuple(names.get(name, name) for name in a.copies))
-    sentence = f"R({', '.join(after)}) = {a.name}({', '.join(after)})"
-    return pullback(a, renamed, a.name, sentence)
+    return _pulled_back(a, renamed, a.name)
 
 
 def _is_own(axis: Axis) -> bool:
