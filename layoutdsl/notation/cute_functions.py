@@ -11,7 +11,8 @@ from functools import reduce
 from typing import TypeAlias
 
 from layoutdsl.language.integers.bounds import ZERO
-from layoutdsl.language.integers.expr import Add, BitAnd, BitXor, Constant, Expr, FloorDiv, Mod, Mul
+from layoutdsl.language.integers.expr import Add, BitAnd, BitXor, Constant, Expr, FloorDiv, Mul
+from layoutdsl.language.meaning.application import digits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,11 @@ class Through:
 
     def of(self, offset: Expr) -> Expr:
         """Return what becomes of an offset."""
-        parts: list[Expr] = []
-        below = 1
-        for number, (extent, stride) in enumerate(self.leaves):
-            part = FloorDiv(offset, Constant(below)) if below > 1 else offset
-            if number < len(self.leaves) - 1:
-                part = Mod(part, Constant(extent))
-            parts.append(part if stride == 1 else Mul(part, Constant(stride)))
-            below *= extent
+        digits = digits_of(offset, [Constant(extent) for extent, _ in reversed(self.leaves)])
+        parts = [
+            each.value if stride == 1 else Mul(each.value, Constant(stride))
+            for each, (_, stride) in zip(reversed(digits), self.leaves, strict=True)
+        ]
         return reduce(Add, parts) if parts else ZERO
 
 

@@ -9,7 +9,6 @@ either record, so claims about all pairs that have a bit in common are claims ab
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import gcd, lcm
 from typing import Literal
@@ -23,10 +22,10 @@ from layoutdsl.language.integers.expr import (
     Extent,
     FloorDiv,
     Index,
-    Mod,
     Mul,
     substitute,
 )
+from layoutdsl.language.meaning.application import digits_of
 from layoutdsl.language.meaning.elements import BIT_AXIS
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.part import Part
@@ -195,7 +194,8 @@ def _along(record: Record, part: Part, larger: Part, axis: int) -> Values | None
     known = _multiples_of(record, values)
     if not all(names) or _size(mine, known) != _size(theirs, known):
         return None
-    return dict(_cut_again(index_of(mine), names, [each.extent for each in theirs]))
+    again = digits_of(index_of(mine), [each.extent for each in theirs])
+    return {name: each.value for name, each in zip(names, again, strict=True)}
 
 
 def _size(digits: tuple[Coordinate, ...], known: Values) -> tuple[int, Counter[Expr]]:
@@ -216,11 +216,3 @@ def _factors(expr: Expr) -> tuple[int, Counter[Expr]]:
             if number % divisor == 0:
                 return number // divisor, rest
     return 1, Counter([expr])
-
-
-def _cut_again(index: Expr, names: list[str], extents: list[Expr]) -> Iterator[tuple[str, Expr]]:
-    """The digits of an index, most major first."""
-    for place, (name, extent) in enumerate(zip(names, extents, strict=True)):
-        inner = simplify(product(tuple(extents[place + 1 :]))) if extents[place + 1 :] else None
-        found = index if inner is None else FloorDiv(index, inner)
-        yield name, found if place == 0 else Mod(found, extent)
