@@ -24,7 +24,6 @@ from layoutdsl.language.integers.expr import (
     Expr,
     Extent,
     FloorDiv,
-    Mod,
     Mul,
     extents,
     substitute,
@@ -39,7 +38,7 @@ from layoutdsl.language.meaning.elements import (
     FillValue,
 )
 from layoutdsl.language.meaning.model import Axis, Condition, Layout
-from layoutdsl.language.meaning.part import Part, PickedDigit, Picks
+from layoutdsl.language.meaning.part import Part, PickedDigit, Picks, plain
 from layoutdsl.language.meaning.record import Field, Record
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.printer import print_body
@@ -65,7 +64,7 @@ def own_extents(
     opened = sorted({name for each in spoken for name in extents(each)} - own)
     known = {*own, *opened, *bases}
     carried = [each for each in where if _symbols(each) <= known]
-    conditions = [_plain(each.substituted(bases)) for each in carried]
+    conditions = [plain(each.substituted(bases)) for each in carried]
     exact = {name for each in bases.values() for name in extents(each)}
     for name, expr in given.items():
         value = simplify(substitute(expr, bases))
@@ -103,20 +102,6 @@ def _bases(given: Mapping[str, Expr], own: set[str], scope: Scope) -> dict[str, 
         for whole, (factor, name) in found.items()
         if whole not in own
     }
-
-
-def _plain(condition: Condition) -> Condition | None:
-    """The condition in plainer words; `None` where it always holds."""
-    match condition:
-        case Condition(Mod(Mul(Constant(factor), rest), Constant(divisor)), "==", Constant(0)):
-            if factor % divisor == 0:
-                return None
-            if divisor % factor == 0:
-                return Condition(Mod(rest, Constant(divisor // factor)), "==", Constant(0))
-    left, right = simplify(condition.left), simplify(condition.right)
-    if isinstance(left, Constant) and isinstance(right, Constant):
-        return None if condition.holds({}) else condition
-    return Condition(left, condition.operator, right)
 
 
 _TAKEN = frozenset({"out", "threads", "shape", "src"})

@@ -12,13 +12,14 @@ from layoutdsl.language.integers.expr import (
     Coordinate,
     Expr,
     Index,
+    Mod,
     Mul,
     extents,
     substitute,
 )
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import BIT, BIT_AXIS, ElementType
-from layoutdsl.language.meaning.model import ZERO, Axis, Layout, instantiate
+from layoutdsl.language.meaning.model import ZERO, Axis, Condition, Layout, instantiate
 from layoutdsl.language.texts.values import brief
 
 
@@ -163,6 +164,26 @@ def _pick_text(digits: tuple[PickedDigit, ...]) -> str:
 
 def _times(number: int, expr: Expr) -> Expr:
     return simplify(Mul(Constant(number), expr))
+
+
+def plain(condition: Condition) -> Condition | None:
+    """Return a condition of a range in plainer words; ``None`` if it holds for every shape.
+
+    ``32*B == 32`` is ``B == 1``, and ``8*K % 32 == 0`` is ``K % 4 == 0``.
+    """
+    match condition:
+        case Condition(Mod(Mul(Constant(factor), rest), Constant(divisor)), "==", Constant(0)):
+            if factor % divisor == 0:
+                return None
+            if divisor % factor == 0:
+                return Condition(Mod(rest, Constant(divisor // factor)), "==", Constant(0))
+        case Condition(Mul(Constant(factor), rest), "==", Constant(number)):
+            if factor > 0 and number % factor == 0:
+                return Condition(rest, "==", Constant(number // factor))
+    left, right = simplify(condition.left), simplify(condition.right)
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return None if condition.holds({}) else condition
+    return Condition(left, condition.operator, right)
 
 
 def with_numbers(part: Part, numbers: Mapping[str, Expr]) -> Part:

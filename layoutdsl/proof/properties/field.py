@@ -38,7 +38,7 @@ from layoutdsl.language.meaning.claims import (
 )
 from layoutdsl.language.meaning.elements import BIT, BIT_AXIS
 from layoutdsl.language.meaning.model import Condition, Layout, instantiate
-from layoutdsl.language.meaning.part import Part
+from layoutdsl.language.meaning.part import Part, plain
 from layoutdsl.language.meaning.record import Record
 
 
@@ -167,33 +167,16 @@ def _in_range(layout: Layout, record: Record, part: Part, values: Mapping[str, E
     further = tuple(
         each.name for each in values.values() if isinstance(each, Extent) and each.name not in own
     )
-    conditions = [_plain(each.substituted(values)) for each in record.where]
+    conditions = [plain(each.substituted(values)) for each in record.where]
     if further:
         told = ((Extent(name), substitute(expr, values)) for name, expr in part.values)
         conditions += [Condition(one, "==", other) for one, other in told if one != other]
-    kept = (each for each in conditions if not _always(each))
+    kept = (each for each in conditions if each is not None)
     return replace(
         layout,
         where=tuple(dict.fromkeys((*layout.where, *kept))),
         parameters=(*layout.parameters, *further),
     )
-
-
-def _plain(condition: Condition) -> Condition:
-    """The condition in plainer words: ``B == 1`` of ``32*B == 32``."""
-    match condition:
-        case Condition(Mul(Constant(factor), rest), "==", Constant(number)):
-            if factor > 0 and number % factor == 0:
-                return Condition(rest, "==", Constant(number // factor))
-    return condition
-
-
-def _always(condition: Condition) -> bool:
-    """Whether it is seen at once that a condition holds: ``(256*S) % 32 == 0``."""
-    match condition:
-        case Condition(Mod(Mul(Constant(factor), _), Constant(divisor)), "==", Constant(0)):
-            return factor % divisor == 0
-    return False
 
 
 def _picked(
