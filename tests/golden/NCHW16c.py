@@ -96,9 +96,12 @@ def _target(out: Array | None, shape: tuple[int, ...], src: Array) -> Array:
 
 def _item(fill: float, dtype: np.dtype[Any]) -> Array:
     """Return `fill` as an item; ValueError if the type cannot hold it. Fractions are rounded."""
+    if fill == 0 and dtype.char in "VmMSU":
+        return np.zeros((), dtype)
     with np.errstate(all="ignore"):
         item = np.asarray(fill).astype(dtype)
-    rounded = dtype.kind not in "biu" and fill % 1 and np.isfinite(item)
-    if not (item == fill or rounded or (np.isnan(fill) and np.isnan(item))):
+    held = float(item) if dtype.kind in "fV" else item.item()
+    rounded = dtype.kind not in "biu" and fill % 1 and math.isfinite(held)
+    if not (held == fill or rounded or (np.isnan(fill) and np.isnan(held))):
         raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
     return item

@@ -403,7 +403,7 @@ def test_generated_code_quotes_what_it_packs(shell: Shell) -> None:
     Path("demo.layout").write_text(f"{TEXT}layout R(n, h, w) = Image[n, 3, h, w]\n")
     assert shell("generate", "demo.layout:R", "-o", ".").code == 0
     quoted = Path("R.py").read_text()
-    assert "'layout R(n, h, w) = [n, 0, h, w, 3 : 16] fill 7 of u8'" in quoted
+    assert '"layout R(n, h, w) = [n, 0, h, w, 3 : 16] fill 7 of u8"' in quoted
     assert shell("generate", "demo.layout:R", "-o", ".", "--check").code == 0
 
 

@@ -258,7 +258,7 @@ def test_explain(shell: Shell) -> None:
 
 
 def test_the_source_of_an_alias_is_written_out(shell: Shell) -> None:
-    assert "SOURCE = 'layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]'" in (
+    assert 'SOURCE = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"' in (
         shell("generate", "NCHW16c").out
     )
 

@@ -73,18 +73,35 @@ class Mutant:
         return "\n".join((*self.module[:before], body, *self.module[past:]))
 
 
-def mutants(text: str) -> Iterator[Mutant]:
-    """Every mutant of the functions of a module that are its own."""
+def mutants(text: str, *, typed: bool = False) -> Iterator[Mutant]:
+    """Every mutant of the functions of a module that are its own.
+
+    Args:
+        text: of the module.
+        typed: types stay as they are, and so do docstrings.
+    """
     lines = tuple(text.split("\n"))
     for function in ast.parse(text).body:
-        if not isinstance(function, ast.FunctionDef) or function.name in CARRIED:
+        if not isinstance(function, ast.FunctionDef) or (function.name in CARRIED and not typed):
             continue
-        function.body = [s for s in function.body if not _is_words(s)]
-        _without_types(function)
+        words = set[ast.AST]()
+        if typed:
+            words = set(_types(function))
+        else:
+            function.body = [s for s in function.body if not _is_words(s)]
+            _without_types(function)
         names = _names(function)
         for number, node in enumerate(ast.walk(function)):
-            for what, change in _changes(node, names):
+            for what, change in _changes(node, names) if node not in words else ():
                 yield Mutant(f"{function.name}: {what}", lines, function, number, change)
+
+
+def _types(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of types and of the docstring."""
+    arguments = (each.annotation for each in ast.walk(function) if isinstance(each, ast.arg))
+    for each in (function.body[0], function.returns, *arguments):
+        if each is not None:
+            yield from ast.walk(each)
 
 
 def _without_types(function: ast.FunctionDef) -> None:

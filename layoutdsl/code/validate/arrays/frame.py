@@ -33,8 +33,9 @@ def _item(fill: float, dtype: np.dtype[Any]) -> Array:
         return np.zeros((), dtype)
     with np.errstate(all="ignore"):
         item = np.asarray(fill).astype(dtype)
-    rounded = dtype.kind not in "biu" and fill % 1 and np.isfinite(item)
-    if not (item == fill or rounded or (np.isnan(fill) and np.isnan(item))):
+    held = float(item) if dtype.kind in "fV" else item.item()
+    rounded = dtype.kind not in "biu" and fill % 1 and math.isfinite(held)
+    if not (held == fill or rounded or (np.isnan(fill) and np.isnan(held))):
         raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
     return item
 ''')

@@ -33,8 +33,8 @@ def check_physical_shape(
     first, *rest = function.body
     wanted = ast.unparse(ast.parse(_test(layout), mode="eval").body)
     match first:
-        case ast.If(test=test, body=[ast.Raise()], orelse=[]) if ast.unparse(test) == wanted:
-            pass
+        case ast.If(test=test, body=body, orelse=[]) if ast.unparse(test) == wanted:
+            _check_refusal(body)
         case _:
             raise Meaningless("`physical_shape` takes other shapes")
     env, asked = dict[str, Expr](), list[Condition]()
@@ -42,9 +42,8 @@ def check_physical_shape(
     *tests, last = rest
     for each in tests:
         match each:
-            case ast.If(
-                test=ast.UnaryOp(op=ast.Not(), operand=test), body=[ast.Raise()], orelse=[]
-            ):
+            case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):
+                _check_refusal(body)
                 asked.append(condition(test, env))
             case _:
                 raise Meaningless(f"`{ast.unparse(each)}` is not known")
@@ -97,10 +96,11 @@ def check_offset(function: Function, layout: Layout) -> None:
             raise Meaningless("`offset` takes no index")
     match rest:
         case [
-            ast.If(test=test, body=[ast.Raise()], orelse=[]),
+            ast.If(test=test, body=body, orelse=[]),
             *tests,
             ast.Return(value=place),
         ] if ast.unparse(test) == _INSIDE and place is not None:
+            _check_refusal(body)
             _check_held(tests, layout, env)
             offset = number(place, env)
         case _:
@@ -117,14 +117,30 @@ def _check_held(tests: Sequence[ast.stmt], layout: Layout, env: Mapping[str, Exp
     found = list[Condition]()
     for each in tests:
         match each:
-            case ast.If(
-                test=ast.UnaryOp(op=ast.Not(), operand=test), body=[ast.Raise()], orelse=[]
-            ):
+            case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):
+                _check_refusal(body)
                 found.append(condition(test, env))
             case _:
                 raise Meaningless(f"`{ast.unparse(each)}` is not known")
     if _forms(found, layout) != _forms(layout.domain, layout):
         raise Meaningless("`offset` takes other elements than the layout holds")
+
+
+def _check_refusal(body: Sequence[ast.stmt]) -> None:
+    """Refuse what is no ValueError with a text that quotes at most the arguments."""
+    match body:
+        case [
+            ast.Raise(
+                exc=ast.Call(
+                    func=ast.Name(id="ValueError"), args=[ast.JoinedStr(values=parts)], keywords=[]
+                ),
+                cause=None,
+            )
+        ]:
+            said = [each.value for each in parts if isinstance(each, ast.FormattedValue)]
+            if all(isinstance(each, ast.Name) and each.id in ("shape", "index") for each in said):
+                return
+    raise Meaningless("something else than a ValueError is raised")
 
 
 def _check_head(function: Function, arguments: str, result: str) -> None:

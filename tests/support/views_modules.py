@@ -1,0 +1,121 @@
+"""Modules of views, held against plain integers, and wrong ones held against right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from emitted_fuzz.modules import executed, limits
+from random_layouts import shape_in
+
+from layoutdsl import Layout
+
+EXTENTS = (0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 127, 128, 130, 256)
+MOST_SLOTS = 60_000
+
+
+def shapes_of(layout: Layout, random: Random, count: int) -> Iterator[tuple[int, ...]]:
+    """Shapes at and beside the ends of blocks, each with a buffer that is not too large."""
+    for _ in range(20 * count):
+        values = {name: random.choice(EXTENTS[1:]) for name in layout.symbols}
+        try:
+            bound = layout.bind(values)
+        except ValueError:
+            found = shape_in(layout, random)
+            if found is None:
+                continue
+            bound = layout.bind(found)
+        if layout.size(bound) <= MOST_SLOTS:
+            yield tuple(layout.element_shape(bound))
+            count -= 1
+        if not count:
+            return
+
+
+def outcomes(module: ModuleType, layout: Layout, shapes: Sequence[tuple[int, ...]]) -> list[object]:
+    """What the functions of a module return or raise, for shapes and for what is no shape."""
+    found = list[object]()
+    random = Random(5)
+    for shape in shapes:
+        tensor = tensor_of(layout, shape, random)
+        turned = np.ascontiguousarray(tensor.T).T
+        index = [random.randrange(max(1, each)) for each in shape]
+        buffer = _outcome(lambda tensor=tensor: module.pack(tensor, fill=1))
+        found += [
+            buffer if isinstance(buffer, type) else (buffer.shape, buffer.tobytes()),
+            _bytes(lambda turned=turned: module.pack(turned)),
+            _outcome(lambda shape=shape: module.physical_shape(shape)),
+            _outcome(lambda index=index, shape=shape: module.offset(index, shape)),
+            _outcome(lambda shape=shape: module.offset(shape, shape)),
+            _outcome(lambda shape=shape: module.physical_shape((*shape, 1))),
+            _outcome(lambda shape=shape: module.physical_shape([-each for each in shape])),
+            _bytes(lambda tensor=tensor: module.pack(tensor, tensor)),
+            _bytes(lambda tensor=tensor: module.pack(tensor.astype(object))),
+            _bytes(lambda tensor=tensor: module.pack(tensor, fill=10**30)),
+        ]
+        if not isinstance(buffer, type):
+            kept = np.full(buffer.shape, 1, buffer.dtype)
+            room = np.full(shape, 1, buffer.dtype)
+            found += [
+                _bytes(lambda tensor=tensor, kept=kept: module.pack(tensor, kept)),
+                _bytes(lambda b=buffer, shape=shape: module.unpack(b, shape)),
+                _bytes(lambda b=buffer, shape=shape: module.unpack(b.reshape(-1), list(shape))),
+                _bytes(lambda b=buffer, shape=shape, room=room: module.unpack(b, shape, room)),
+                _bytes(lambda b=buffer, shape=shape: module.unpack(b[..., None, None], shape)),
+                _bytes(lambda b=buffer, shape=shape: module.unpack(b, shape, b)),
+            ]
+    return found
+
+
+def _outcome(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except Exception as error:
+        return type(error)
+
+
+def _bytes(call: Callable[[], Any]) -> object:
+    found = _outcome(call)
+    return found if isinstance(found, type) else (found.dtype, found.shape, found.tobytes())
+
+
+def tensor_of(layout: Layout, shape: tuple[int, ...], random: Random) -> np.ndarray:
+    """A tensor of the elements of a layout, none of which is 0 or 1 if the type has others."""
+    dtype = np.dtype("i4" if layout.element is None else "{}{}".format(*layout.element.item))
+    low, high = limits(layout, dtype)
+    drawn = np.random.default_rng(random.randrange(2**32))
+    return drawn.integers(max(low, min(2, high)), min(high, 2**31), shape, endpoint=True).astype(
+        dtype
+    )
+
+
+def packed(layout: Layout, tensor: np.ndarray, fill: int) -> np.ndarray:
+    """The flat buffer of a tensor, by the meaning of the layout, element by element."""
+    bound = layout.bind(tensor.shape)
+    found = np.full(layout.size(bound), fill, tensor.dtype)
+    names = [axis.name for axis in layout.axes]
+    for index in np.ndindex(*tensor.shape):
+        if not layout.domain or layout.holds({**bound, **dict(zip(names, index, strict=True))}):
+            (slot,) = layout.slots(index, bound)
+            found[slot] = tensor[index]
+    return found
+
+
+def check(layout: Layout, text: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Run a module at some shapes, and compare with plain integers."""
+    module, random = executed(text), Random(7)
+    for shape in shapes:
+        tensor = tensor_of(layout, shape, random)
+        wanted = packed(layout, tensor, 1)
+        buffer = module.pack(tensor, fill=1)
+        assert buffer.shape == tuple(layout.physical_shape(layout.bind(shape)))
+        assert np.array_equal(buffer.reshape(-1), wanted), (text, shape)
+        room = np.full_like(tensor, 1)
+        back = module.unpack(buffer, shape, room)
+        assert back is room
+        held = packed(layout, np.ones_like(tensor), 0).sum() if layout.domain else tensor.size
+        assert (back == tensor).sum() >= held
+        assert np.array_equal(packed(layout, back, 1), wanted), (text, shape)
