@@ -39,7 +39,7 @@ def check_physical_shape(
             raise Meaningless("`physical_shape` takes other shapes")
     env, asked = dict[str, Expr](), list[Condition]()
     rest = _named(rest, _SHAPE, [axis.extent for axis in layout.element_axes], env)
-    *tests, last = rest
+    *tests, last = rest or function.body[-1:]
     for each in tests:
         match each:
             case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):

@@ -64,9 +64,10 @@ def _solved(normal: Normal, write: Write, slot: tuple[str, ...]) -> dict[str, Te
     for _ in variables:
         for place, coordinate in places:
             left = [each for each in place if set(each) & set(variables) - set(values)]
-            if len(left) == 1 and len(left[0]) == 1 and place[left[0]] == 1:
+            if len(left) == 1 and len(left[0]) == 1 and place[left[0]] in (1, -1):
                 others = {each: number for each, number in place.items() if each != left[0]}
-                values[left[0][0]] = ("-", coordinate, canonical(others))
+                both = coordinate, canonical(others)
+                values[left[0][0]] = ("-", *(both if place[left[0]] == 1 else both[::-1]))
     return values if len(values) == len(write.here.variables) else None
 
 
