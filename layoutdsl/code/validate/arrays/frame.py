@@ -46,7 +46,8 @@ def _put(target: Array, source: Array) -> None:
     count = target.shape[-1] if target.size >= 4096 else 1
     width = count * target.itemsize
     if 1 < count and width <= 64 and target.strides[-1] == source.strides[-1] == target.itemsize:
-        _put(target.view(f"V{width}")[..., 0], source.view(f"V{width}")[..., 0])
+        wide = f"{'u' if width in (2, 4, 8) else 'V'}{width}"
+        _put(target.view(wide)[..., 0], source.view(wide)[..., 0])
     elif 1 < count <= 8:
         for k in range(count):
             _put(target[..., k], source[..., k])
