@@ -19,7 +19,7 @@ SOURCE = "layout Xor(i, j) = [i, (j/8)^(i%8), j%8]"
 CERTIFICATE = "sha256:0123"
 # Nobody has shown that this text does what SOURCE means.
 VALIDATED = False
-FALLBACK = "`j/8 ^ i%8` is not a digit of an axis"
+FALLBACK = None
 
 
 def physical_shape(shape: Sequence[int]) -> tuple[int, ...]:
@@ -46,9 +46,8 @@ def pack(src: ArrayLike, out: Array | None = None, fill: float = 0) -> Array:
     buffer = _target(out, physical_shape(src.shape), src)
     item = _item(fill, src.dtype)
     buffer[...] = item
-    flat = buffer.reshape(-1)
-    for index, slots in _slots(src.shape):
-        flat[slots] = src[index]
+    for part, slots, rows in _runs(src, buffer):
+        slots[rows] = part
     return buffer
 
 
@@ -60,25 +59,33 @@ def unpack(src: ArrayLike, shape: Sequence[int], out: Array | None = None) -> Ar
         raise ValueError(f"`src` has shape {src.shape}, and {box} is needed")
     src = src.reshape(box)
     tensor = _target(out, tuple(shape), src)
-    flat = src.reshape(-1)
-    for index, slots in _slots(tensor.shape):
-        tensor[index] = flat[slots]
+    for part, slots, rows in _runs(tensor, src):
+        part[...] = slots[rows]
     return tensor
 
 
-def _slots(shape: tuple[int, ...]) -> Iterator[tuple[tuple[Array, ...], Array]]:
-    """Yield indices of elements, and the offset of each."""
-    _, J = shape
-    for i, j in _grids(shape):
-        yield (i, j), (i*(8*(-(-(-(-J//8))//8))) + (j//8 ^ i%8))*8 + j%8
+def _runs(tensor: Array, buffer: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield runs of the tensor, rows of the buffer as long, and the row of each run."""
+    I, J = tensor.shape
+    for j, j1, j0 in _cut(J, 8):
+        part = tensor[:, j:j + j1*j0].reshape(I, j1, j0)
+        slots = buffer.reshape(-1, 8)[:, :j0]
+        i, run = _grid(I, j1)
+        yield part, slots, (64*(-(-(-(-J//8))//8))*i + (j + 8*run)%8 + 8*((j + 8*run)//8 ^ i%8))//8
 
 
-def _grids(shape: tuple[int, ...]) -> Iterator[tuple[Array, ...]]:
-    """Yield grids of all indices, some rows of the first axis at a time."""
-    rows = max(1, 2**18 // max(1, math.prod(shape[1:])))
-    for first in range(0, shape[0], rows):
-        ends = [(first, min(first + rows, shape[0])), *((0, extent) for extent in shape[1:])]
-        yield np.ix_(*(np.arange(*each, dtype=np.int64) for each in ends))
+def _grid(*counts: int) -> tuple[Array, ...]:
+    """Return all indices below some counts, each along a dimension of its own."""
+    return np.ix_(*(np.arange(count, dtype=np.int64) for count in counts))
+
+
+def _cut(extent: int, block: int) -> Iterator[tuple[int, int, int]]:
+    """Yield first index, blocks, block size: of the whole blocks, then the rest."""
+    whole, rest = divmod(extent, block)
+    if whole:
+        yield 0, whole, block
+    if rest:
+        yield whole*block, 1, rest
 
 
 def _target(out: Array | None, shape: tuple[int, ...], src: Array) -> Array:

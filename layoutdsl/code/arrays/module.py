@@ -11,6 +11,7 @@ from layoutdsl.code.arrays.fills import fills
 from layoutdsl.code.arrays.gather import gather_fills, gather_functions
 from layoutdsl.code.arrays.names import Names, constant, literal, tuple_text
 from layoutdsl.code.arrays.rows import row_views
+from layoutdsl.code.arrays.runs import run_functions
 from layoutdsl.code.arrays.shapes import shape_functions
 from layoutdsl.code.arrays.views import first_copies, is_short, views
 from layoutdsl.code.moves import Fallback
@@ -24,6 +25,7 @@ from layoutdsl.code.validate.arrays.frame import (
     copied_moves,
     gather_moves,
     narrow,
+    run_moves,
     target_function,
     values_function,
     verbs,
@@ -88,15 +90,26 @@ def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
     """What the verbs do with views, and the functions that yield these, if there are any."""
     axes = axes_of(None, layout)
     if isinstance(axes, Fallback):
-        rows = None if layout.copies else rows_of(layout)
-        own = None if rows is None else row_views(layout, rows, names)
-        return None if own is None else (view_moves(gather_fills(layout, names), puts=False), own)
+        return _rows(layout, names)
     short = is_short(axes, layout)
     filled = fills(axes, names, layout)
     moves = view_moves(filled, puts=short)
     if layout.copies:
         moves = copied_moves(filled, first_copies(axes, layout))
     return moves, [*views(axes, names, layout), *(PUT if short else [])]
+
+
+def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
+    """The same of a layout without digits: row by row, or runs of one length."""
+    rows = rows_of(layout)
+    if rows is None:
+        return None
+    filled = gather_fills(layout, names)
+    own = row_views(layout, rows, names)
+    if own is not None:
+        return view_moves(filled, puts=False), own
+    own = run_functions(layout, rows, names)
+    return None if own is None else (run_moves(filled), own)
 
 
 def _head(

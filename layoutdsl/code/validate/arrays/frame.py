@@ -64,6 +64,12 @@ def _grids(shape: tuple[int, ...]) -> Iterator[tuple[Array, ...]]:
         yield np.ix_(*(np.arange(*each, dtype=np.int64) for each in ends))
 ''')
 
+GRID = lines_of('''
+def _grid(*counts: int) -> tuple[Array, ...]:
+    """Return all indices below some counts, each along a dimension of its own."""
+    return np.ix_(*(np.arange(count, dtype=np.int64) for count in counts))
+''')
+
 HELD = lines_of('''
 def _held(index: tuple[Array, ...], condition: Array) -> tuple[Array, ...]:
     """Return the indices of a grid for which a condition holds."""
@@ -193,6 +199,20 @@ def copied_moves(fills: Sequence[str], first: str) -> Moves:
 
 def _copy(target: str, source: str, *, puts: bool) -> str:
     return f"    _put({target}, {source})" if puts else f"    {target}[...] = {source}"
+
+
+def run_moves(fills: Sequence[str]) -> Moves:
+    """Return what the verbs do with runs, each a row of the buffer.
+
+    Args:
+        fills: statements that fill slots.
+    """
+    return Moves(
+        tuple(fills),
+        ("for part, slots, rows in _runs(src, buffer):", "    slots[rows] = part"),
+        ("for part, slots, rows in _runs(tensor, src):", "    part[...] = slots[rows]"),
+        ("for _, slots, rows in _runs(tensor, src):", "    _refuse_values(slots[rows])"),
+    )
 
 
 def gather_moves(fills: Sequence[str]) -> Moves:

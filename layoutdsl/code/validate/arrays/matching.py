@@ -26,7 +26,18 @@ _IMPORTS = (
 _CONSTANTS = ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
 _ALL = frozenset({"physical_shape", "offset", "pack", "unpack", "_target"})
 _KNOWN = frozenset(
-    {*_ALL, "_views", "_slots", "_put", "_grids", "_held", "_item", "_refuse_values"}
+    {
+        *_ALL,
+        "_views",
+        "_runs",
+        "_slots",
+        "_put",
+        "_grids",
+        "_grid",
+        "_held",
+        "_item",
+        "_refuse_values",
+    }
 )
 
 
@@ -151,6 +162,8 @@ def verbs(module: Module, layout: Layout) -> Verbs:
             ways = [frame.copied_moves(fills, "FIRST")]
         if "_slots" in module.functions:
             ways = [frame.gather_moves(fills)]
+        if "_runs" in module.functions:
+            ways = [frame.run_moves(fills)]
         for moves in ways:
             wanted = functions(frame.verbs(layout, moves))
             holes = dict[str, tuple[ast.AST, ...]]()
@@ -166,7 +179,14 @@ def verbs(module: Module, layout: Layout) -> Verbs:
 def _check_helpers(module: Module, layout: Layout) -> None:
     """Refuse helpers that are other functions, or are not there."""
     element = layout.element
-    lines = [*frame.target_function(element), *frame.ITEM, *frame.PUT, *frame.GRIDS, *frame.HELD]
+    lines = [
+        *frame.target_function(element),
+        *frame.ITEM,
+        *frame.PUT,
+        *frame.GRIDS,
+        *frame.GRID,
+        *frame.HELD,
+    ]
     if element is not None:
         lines += frame.values_function(element)
     for name, wanted in functions(lines).items():

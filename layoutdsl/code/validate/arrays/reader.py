@@ -82,6 +82,7 @@ class Reader:
         slices: what slices and reshapes need, of the verb that was read last.
         gathered: formulas that are computed in arrays of 64 bits.
         is_gathered: elements go to offsets.
+        turned: indices of grids, and below what each stays.
     """
 
     module: Module
@@ -89,12 +90,13 @@ class Reader:
     slices: list[Slice] = field(default_factory=list)
     gathered: list[Expr] = field(default_factory=list)
     is_gathered: bool = False
+    turned: dict[str, Expr] = field(default_factory=dict)
     _fused: tuple[tuple[str, ...], ...] = ()
 
     @property
     def counts(self) -> dict[str, Expr]:
         """Below what each index stays."""
-        return {axis.name: axis.extent for axis in self.layout.axes}
+        return {axis.name: axis.extent for axis in self.layout.axes} | self.turned
 
     def check_shapes(self) -> None:
         """Refuse other functions than the layout's `physical_shape` and `offset`.
@@ -116,7 +118,7 @@ class Reader:
             Meaningless: something is not known.
         """
         layout = self.layout if word == "pack" else self.layout.first_copy
-        self.slices, self.gathered = [], []
+        self.slices, self.gathered, self.turned = [], [], {}
         fused = both_sides((layout,), word).normal.fused if joins else ()
         self._fused = tuple(each for each, _ in fused)
         found = verbs(self.module, self.layout)
@@ -128,7 +130,8 @@ class Reader:
         if self.is_gathered:
             nodes.append(self._gathered(word))
         else:
-            nodes += self._moved(found, word, tensor, buffer)
+            ends_ = self._moved if "_runs" not in self.module.functions else self._run_by_run
+            nodes += ends_(found, word, tensor, buffer)
         return nodes[0] if len(nodes) == 1 else tree.Seq(tuple(nodes))
 
     @property
@@ -153,6 +156,32 @@ class Reader:
                     yield self._stored(part, slots, given)
                 case _:
                     raise Meaningless("`_views` yields something else than two views")
+
+    def _run_by_run(
+        self, found: Verbs, word: str, tensor: View, buffer: View
+    ) -> Iterator[tree.Node]:
+        """``slots[rows] = part``: for all indices of a grid, a run of a part and a row of slots."""
+        function = self.module["_runs"]
+        if function.arguments != "tensor: Array, buffer: Array" or found.first is not None:
+            raise Meaningless("`_runs` takes other arguments")
+        env: Environment = {"tensor": tensor, "buffer": buffer}
+        for given, values in self._run(function.body, env, ()):
+            turns = [each for each in given if isinstance(each, Turn)]
+            match values:
+                case [View() as part, View() as slots, row] if not isinstance(row, View):
+                    if len(slots.dimensions) != 2 or len(part.dimensions) != len(turns) + 1:
+                        raise Meaningless("runs and rows have other ranks")
+                    for turn in turns:
+                        if not self._equal(given, part.dimensions[0].count, turn.count):
+                            raise Meaningless("there are not as many runs as rows")
+                        part = part.at(0, Index(turn.name), None)
+                    slots = slots.at(0, row, None)
+                    self.gathered.append(row)
+                    self.turned |= {each.name: each.count for each in turns}
+                    both = (slots, part) if word == "pack" else (part, slots)
+                    yield self._stored(*both, given)
+                case _:
+                    raise Meaningless("`_runs` yields something else than runs, rows and numbers")
 
     def _fills(self, found: Verbs, buffer: View) -> list[tree.Node]:
         """``buffer[...] = item`` as a nest of loops around a fill; of all slots, as one fill."""
@@ -222,6 +251,13 @@ class Reader:
             match statement:
                 case ast.Assign(targets=[ast.Subscript() as place], value=ast.Name(id="item")):
                     yield given, [self._filled(place, here, given)]
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=names)],
+                    value=ast.Call(func=ast.Name(id="_grid"), args=counts, keywords=[]),
+                ):
+                    turns = self._turns(names, [number(each, here) for each in counts])
+                    self._bind(here, names, [Index(each.name) for each in turns])
+                    given = (*given, *turns)
                 case ast.Assign(targets=[target], value=value):
                     self._assign(target, value, here, given)
                 case ast.If(test=test, body=inner, orelse=[]):
@@ -232,6 +268,15 @@ class Reader:
                     yield given, [self._value(each, here, given) for each in values]
                 case _:
                     raise Meaningless(f"`{ast.unparse(statement)}` is not known")
+
+    def _turns(self, names: Sequence[ast.expr], counts: Sequence[Expr]) -> list[Turn]:
+        """The loops over all indices of a grid."""
+        if len(names) != len(counts):
+            raise Meaningless("there are not as many names as counts")
+        said = [each.id for each in names if isinstance(each, ast.Name)]
+        if len(set(said)) < len(counts):
+            raise Meaningless("a name stands for two indices")
+        return [Turn(f"turn.{n}", count) for n, count in zip(said, counts, strict=True)]
 
     def _assign(self, target: ast.expr, value: ast.expr, env: Environment, given: Given) -> None:
         match target, value:
@@ -349,8 +394,8 @@ class Reader:
             case ast.Subscript(value=value, slice=places):
                 return self._sliced(self._view(value, env, given), _places(places), env, given)
             case ast.Call(func=ast.Attribute(value=value, attr="reshape"), args=args, keywords=[]):
-                sizes = [simplify(number(each, env)) for each in args]
                 own = self._view(value, env, given)
+                sizes = self._sizes(own, args, env, given)
                 return own.reshaped(sizes, lambda a, b: self._equal(given, a, b), self.same)
             case ast.Call(
                 func=ast.Attribute(value=value, attr="transpose"), args=args, keywords=[]
@@ -362,6 +407,22 @@ class Reader:
                     raise Meaningless(f"`{ast.unparse(node)}` is no order of its dimensions")
                 return own.transposed(numbers)
         raise Meaningless(f"`{ast.unparse(node)}` is no view that is known")
+
+    def _sizes(
+        self, view: View, args: Sequence[ast.expr], env: Mapping[str, Value], given: Given
+    ) -> list[Expr]:
+        """The sizes of a reshape; that in place of -1 is what is left, without a rest."""
+        match args:
+            case [ast.UnaryOp() as left, size] if ast.unparse(left) == "-1":
+                whole = product(tuple(each.count for each in view.dimensions))
+                width = simplify(number(size, env))
+                if not at_least(width, 1):
+                    raise Meaningless("a reshape to a size that may be 0")
+                many = simplify(FloorDiv(whole, width))
+                for low, high in ((whole, Mul(many, width)), (Mul(many, width), whole)):
+                    self._need(given, "a reshape has no rest", low, high)
+                return [many, width]
+        return [simplify(number(each, env)) for each in args]
 
     def _sliced(
         self, view: View, places: Sequence[ast.expr], env: Mapping[str, Value], given: Given
