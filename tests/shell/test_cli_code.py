@@ -155,13 +155,14 @@ def test_generate_into_a_file_and_compare(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
-    Path("odd.layout").write_text("layout Odd(n, h) = [(n, h)%40 : 44] where N*H <= 40\n")
+    text = "layout Odd(c, h, w) = [(c*H + h)*W + w + (c*c - c)%2 : C*H*W]\n"
+    Path("odd.layout").write_text(text)
     generate = ("generate", "odd.layout:Odd", "-o", "odd.py", "--unproved")
     ended = shell(*generate)
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.splitlines() == [
         "error: the code for `Odd` was not validated: "
-        "an element's place: an element lies elsewhere",
+        "pack: an element's slot: a step of the proof does not follow",
         "  = help: `layoutdsl generate --unvalidated` writes it all the same, and its head says so",
     ]
     assert not Path("odd.py").exists()

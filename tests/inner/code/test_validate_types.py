@@ -317,7 +317,7 @@ MUTANTS = (
     "async def f(): pass",
     "@np\ndef f(): pass",
     "def f(): global np",
-    "def f(): yield 1",
+    "def f(): yield from x",
     "def slice(): pass",
     "def f(np): pass",
     "np = 1",

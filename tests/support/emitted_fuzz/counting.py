@@ -40,8 +40,9 @@ def _of_module(case: Case, outcome: str, counts: Counter[str], first: bool) -> N
         return
     module, layout = modules.module_of(case.text), modules.layout_of(case.text)
     shape = modules.own_shape(layout, case.shape)
-    large = hasattr(module, "_kind") and outcome == "right" and module._kind(shape) is object
-    counts["modules run beyond 64 bits"] += large
+    large = hasattr(module, "_kind") and module._kind(shape) is object
+    large = large or "np.ndindex(*shape)" in made.text
+    counts["modules run beyond 64 bits"] += large and outcome == "right"
     if first:
         counts["modules"] += 1
         counts["modules, proved layout"] += made.checked.status == "proved"
