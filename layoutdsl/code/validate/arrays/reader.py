@@ -535,7 +535,8 @@ class Reader:
                 raise Meaningless("`_slots` yields something else than indices and offsets")
         if grids:
             self.gathered = [offset, *(side for each in held for side in (each.left, each.right))]
-        own = horner_expr(tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes))
+        digits = tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes)
+        own: Expr = horner_expr(digits) if digits else ZERO
         ends = (offset, own) if word == "pack" else (own, offset)
         node: tree.Node = tree.Run(
             tree.Place(tree.TARGET, ends[0]), tree.Place(tree.SOURCE, ends[1]), ONE
