@@ -14,7 +14,7 @@ import layoutdsl
 from layoutdsl import Layout, generate, library
 from layoutdsl.code.arrays import has_views
 
-MOST_LINES = 155
+MOST_LINES = 156
 
 
 def applied(name: str) -> Layout:
@@ -48,7 +48,6 @@ def module(text: str) -> ModuleType:
 
 
 BLOCKED = "layout B(n, c) = [n, c/4, c%4]"
-ENDED = "layout P(n, c) = [c : 7, n] where C <= 7"
 
 
 def test_nchw16c_is_one_page() -> None:
@@ -66,7 +65,7 @@ def test_lists_are_tensors() -> None:
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3, 4), (-1, 3)])
 def test_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"a tensor has the extents \(N, C\), and"):
+    with pytest.raises(ValueError, match=r"the extents are \(N, C\), each at least 1"):
         module(BLOCKED).physical_shape(shape)
 
 
@@ -160,10 +159,8 @@ def test_threads_are_no_argument() -> None:
         module(BLOCKED).pack(np.ones((2, 5)), threads=2)
 
 
-@pytest.mark.parametrize("text", [BLOCKED, ENDED, "layout G(n, c) = [n, 1 + c%2 : 5, c/2]"])
-@pytest.mark.parametrize("shape", [(0, 5), (2, 0), (0, 0)])
-def test_an_empty_tensor_has_a_buffer_of_padding(text: str, shape: tuple[int, ...]) -> None:
-    packed = module(text).pack(np.empty(shape, "i4"), fill=3)
-    assert packed.shape == module(text).physical_shape(shape)
-    assert (packed == 3).all()
-    assert module(text).unpack(packed, shape).shape == shape
+@pytest.mark.parametrize("shape", [(0, 5), (2, 0)])
+def test_a_tensor_without_elements_is_refused(shape: tuple[int, ...]) -> None:
+    """What is proved is proved for extents of at least 1."""
+    with pytest.raises(ValueError, match="each at least 1"):
+        module(BLOCKED).pack(np.empty(shape, "i4"))

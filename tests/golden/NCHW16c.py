@@ -24,8 +24,8 @@ FALLBACK = None
 
 def physical_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the shape of the buffer of a tensor (N, C, H, W), or raise ValueError."""
-    if len(shape) != 4 or min(shape) < 0:
-        raise ValueError(f"a tensor has the extents (N, C, H, W), and {shape} are others")
+    if len(shape) != 4 or min(shape) < 1:
+        raise ValueError(f"the extents are (N, C, H, W), each at least 1, and not {shape}")
     N, C, H, W = map(operator.index, shape)
     return (N, -(-C//16), H, W, 16)
 

@@ -24,8 +24,8 @@ FALLBACK = None
 
 def physical_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the shape of the buffer of a tensor (I, J), or raise ValueError."""
-    if len(shape) != 2 or min(shape) < 0:
-        raise ValueError(f"a tensor has the extents (I, J), and {shape} are others")
+    if len(shape) != 2 or min(shape) < 1:
+        raise ValueError(f"the extents are (I, J), each at least 1, and not {shape}")
     I, J = map(operator.index, shape)
     return (I, 8*(-(-(-(-J//8))//8)), 8)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from layoutdsl.code.arrays.names import Names, targets, tuple_text
-from layoutdsl.code.validate.arrays.frame import GRIDS, HELD, function, indented
+from layoutdsl.code.validate.arrays.frame import GRIDS, HELD, OFFSET, OFFSETS, function, indented
 from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.languages import NUMPY, PYTHON
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
-
-OFFSETS = "Iterator[tuple[tuple[Array, ...], Array]]"
-OFFSET = "Iterator[tuple[tuple[int, ...], int]]"
 
 
 def gather_fills(layout: Layout, names: Names) -> tuple[str, ...]:

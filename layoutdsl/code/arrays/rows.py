@@ -6,9 +6,9 @@ All axes but that of the rows and such as are a coordinate of their own are gone
 from __future__ import annotations
 
 from layoutdsl.code.arrays.names import Names
-from layoutdsl.code.arrays.views import VIEWS, bare
+from layoutdsl.code.arrays.views import bare
 from layoutdsl.code.moves import Rows
-from layoutdsl.code.validate.arrays.frame import function, indented
+from layoutdsl.code.validate.arrays.frame import VIEWS, function, indented
 from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, reach, simplify
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import Add, Expr, Index, Max, Min, Sub, indices, substitute

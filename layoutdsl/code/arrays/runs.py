@@ -6,12 +6,11 @@ The offsets of whole runs are computed at once, and each run is moved as a row o
 from __future__ import annotations
 
 from layoutdsl.code.arrays.names import Names
-from layoutdsl.code.arrays.views import cut
 from layoutdsl.code.loops.chains import multiple_of
 from layoutdsl.code.loops.moves import Move
 from layoutdsl.code.loops.trees import multiples
 from layoutdsl.code.moves import Rows
-from layoutdsl.code.validate.arrays.frame import GRID, function, indented
+from layoutdsl.code.validate.arrays.frame import GRID, RUNS, cut, function, indented
 from layoutdsl.language.digits.inverse import tidy
 from layoutdsl.language.digits.weighted import Axes
 from layoutdsl.language.integers.bounds import ZERO, simplify
@@ -19,8 +18,6 @@ from layoutdsl.language.integers.expr import Add, Constant, Expr, FloorDiv, Inde
 from layoutdsl.language.integers.languages import NUMPY
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
-
-RUNS = "Iterator[tuple[Array, Array, Array]]"
 
 
 def run_functions(layout: Layout, rows: Rows, names: Names) -> list[str] | None:

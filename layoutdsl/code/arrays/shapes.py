@@ -12,7 +12,6 @@ from layoutdsl.code.validate.arrays.frame import (
     conditions,
     function,
     indented,
-    least_extent,
 )
 from layoutdsl.language.integers.bounds import ZERO, product
 from layoutdsl.language.integers.expr import (
@@ -100,7 +99,7 @@ def refusals(layout: Layout, names: Names, lines: Sequence[str]) -> list[str]:
     told = tuple_text([names.text(axis.extent) for axis in axes])
     tests = [f"len(shape) != {len(axes)}"]
     if axes:
-        tests.append(f"min(shape) < {least_extent(layout)}")
+        tests.append("min(shape) < 1")
     seen = dict[str, int]()
     for number, axis in enumerate(axes):
         if isinstance(axis.extent, Extent):
@@ -121,6 +120,6 @@ def refusals(layout: Layout, names: Names, lines: Sequence[str]) -> list[str]:
         ]
     return [
         *head,
-        f'    raise ValueError(f"a tensor has the extents {told}, and {{shape}} are others")',
+        f'    raise ValueError(f"the extents are {told}, each at least 1, and not {{shape}}")',
         *names.named("map(operator.index, shape)", [*tested, *lines]),
     ]

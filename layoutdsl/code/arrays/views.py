@@ -7,19 +7,25 @@ def _views(tensor: Array, buffer: Array) -> Iterator[tuple[Array, Array]]:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.code.arrays.axes import Axes, CutAxis, Place
 from layoutdsl.code.arrays.names import Names
 from layoutdsl.code.moves import Plan
-from layoutdsl.code.validate.arrays.frame import INTEGERS, WIDTH, function, indented
+from layoutdsl.code.validate.arrays.frame import (
+    INTEGERS,
+    VIEWS,
+    WIDTH,
+    cut,
+    cut_name,
+    function,
+    indented,
+)
 from layoutdsl.language.integers.bounds import ZERO, product
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import Constant, Expr
 from layoutdsl.language.meaning.model import Layout
-
-VIEWS = "Iterator[tuple[Array, Array]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +59,6 @@ def counted(axes: Axes, names: Names) -> tuple[dict[str, Counts], list[str]]:
         given = ", ".join([names.text(axis.extent), *map(str, axis.divisors[:-1])])
         loops.append(f"for {first}, {', '.join(digits)} in {cut_name(depth)}({given}):")
     return counts, loops
-
-
-def cut_name(depth: int) -> str:
-    """Return the name of the function that cuts an axis into digits below ``depth`` blocks."""
-    return "_cut" if depth == 1 else f"_cut{depth}"
 
 
 def views(
@@ -282,48 +283,3 @@ def first_copies(axes: Axes, layout: Layout) -> str:
     }
     kept = (k for k, each in enumerate(axes.target.dimensions) if each.constant is None)
     return ", ".join(":1" if k in copied else ":" for k in kept)
-
-
-def cut(depth: int) -> list[str]:
-    """Return the function that cuts an axis into digits below ``depth`` blocks."""
-    integers = ", ".join(["int"] * (2 + depth))
-    if depth == 1:
-        return function(
-            "_cut",
-            "extent: int, block: int",
-            f"Iterator[tuple[{integers}]]",
-            [
-                '"""Yield first index, blocks, block size: of the whole blocks, then the rest."""',
-                "whole, rest = divmod(extent, block)",
-                "if whole:",
-                "    yield 0, whole, block",
-                "if rest:",
-                "    yield whole*block, 1, rest",
-            ],
-        )
-    sizes = [f"block{k}" for k in range(1, depth + 1)]
-    return function(
-        cut_name(depth),
-        f"extent: int, {', '.join(f'{size}: int' for size in sizes)}",
-        f"Iterator[tuple[{integers}]]",
-        [
-            '"""Yield first index and counts of each digit, of the parts of blocks of blocks."""',
-            *_cut_body(depth, sizes),
-        ],
-    )
-
-
-def _cut_body(depth: int, sizes: Sequence[str]) -> Iterable[str]:
-    left, first = "extent", "0"
-    for k, size in enumerate(sizes, 1):
-        yield f"many{k}, rest{k} = divmod({left}, {size})"
-        left = f"rest{k}"
-    for k in range(depth + 1):
-        many = f"many{k + 1}" if k < depth else f"rest{depth}"
-        inner = [f"{sizes[j]}//{sizes[j + 1]}" for j in range(k, depth - 1)]
-        inner += [sizes[-1]] * (k < depth)
-        yield f"if {many}:"
-        yield f"    yield {', '.join([first, *['1'] * k, many, *inner])}"
-        if k < depth:
-            more = f"{many}*{sizes[k]}"
-            first = more if first == "0" else f"{first} + {more}"

@@ -97,3 +97,81 @@ def test_a_text_is_of_its_own_layout_alone() -> None:
     other = layout_of("layout L(n, c, h) = [n, c/4, c%4, h]")
     assert not isinstance(validate(text, other, source=""), Validated)
     assert not isinstance(validate(text, layout_of(KINDS["blocks"]), source="x"), Validated)
+
+
+PLAIN = "layout L(n, c) = [c, n]"
+RUNS = "layout L(r, k) = [r, k/4 ^ r%4, k%4] where K%16 == 0"
+YIELD = "    yield tensor.transpose(1, 0), buffer"
+SHAPE = "    N, C, H = tensor.shape\n"
+PART = "        part = tensor"
+ROW = "    r, run = _grid(R, K//4)\n"
+FILL = "        buffer[:, C//4, :, C%4:] = item\n"
+START = "    if out is None:\n        buffer[:3] = item\n"
+ATTACKS = {
+    # what was validated once, although Python does something else than the reader took it for
+    "a branch binds": (KINDS["blocks"], SHAPE, f"{SHAPE}    if C > 5:\n        C = 4\n"),
+    "a turn binds": (
+        PLAIN,
+        YIELD,
+        "    N, _ = tensor.shape\n    i = 0\n    for i in range(N):\n        x = 0\n"
+        "        yield tensor[i:].transpose(1, 0), buffer[:, i:]",
+    ),
+    "a name of two loops": (
+        PLAIN,
+        YIELD,
+        "    N, _ = tensor.shape\n    for i in range(1):\n        j = i\n"
+        "    for i in range(N):\n        yield tensor[j], buffer[:, j]",
+    ),
+    "a builtin is bound": (KINDS["blocks"], SHAPE, f"{SHAPE}    divmod = C\n"),
+    "a grid of views": (
+        PLAIN,
+        YIELD,
+        "    N, C = tensor.shape\n    n, c = _grid(N, C)\n    yield tensor[n, c], buffer[c, n]",
+    ),
+    "single elements": (
+        PLAIN,
+        YIELD,
+        "    N, C = tensor.shape\n    for n in range(N):\n        for c in range(C):\n"
+        "            yield tensor[n, c], buffer[c, n]",
+    ),
+    "an array is asked": (RUNS, "    yield part,", "    if run >= 0:\n        yield part,"),
+    "an array beyond 64 bits": (RUNS, ROW, f"{ROW}    x = run*2**70\n"),
+    "two grids": (RUNS, ROW, "    r, = _grid(R)\n    run, = _grid(K//4)\n"),
+    "the fill is another": (KINDS["blocks"], FILL, f"        item = 7\n{FILL}"),
+    "the source is another": (KINDS["blocks"], FILL, f"{FILL}    src = buffer\n"),
+    "a fill yields": (KINDS["blocks"], FILL, f"{FILL}        yield buffer, buffer\n"),
+    "a branch that is never done": (
+        KINDS["blocks"],
+        FILL,
+        f"{FILL}    if 0 > 1:\n        np = 1\n",
+    ),
+    "no fill before the first slot": (KINDS["offset"], START, ""),
+    "a default is executed": (KINDS["blocks"], "block: int)", "block: int = 1//0)"),
+    "a type is executed": (PLAIN, "-> Iterator[tuple[Array, Array]]:", "-> 1/0:"),
+    "a function that nobody calls": (
+        PLAIN,
+        "def _views(",
+        'def _cut9(a=print()):\n    """X."""\n    return\n\n\ndef _views(',
+    ),
+    "an import is missing": (PLAIN, "import Iterator, Sequence", "import Sequence"),
+    "another name of an exception": (
+        KINDS["blocks"],
+        "    N, C, H = map",
+        "    ValueError, C, H = map",
+    ),
+    "a format in a message": (KINDS["blocks"], "and not {shape}", "and not {shape:{print()}}"),
+    "extents of 0": (KINDS["blocks"], "min(shape) < 1", "min(shape) < 0"),
+    "another encoding": (PLAIN, "# @generated", "# -*- coding: utf-7 -*- @generated"),
+    "too deep": (PLAIN, YIELD, f"    x = {'1 + ' * 3000}1\n{YIELD}"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_texts_that_were_validated_once(name: str) -> None:
+    said, old, new = ATTACKS[name]
+    layout = layout_of(said)
+    text, _ = module_text(layout, source="", certificate=None)
+    assert old in text, text
+    changed = text.replace(old, new, 1)
+    assert isinstance(validate(text, layout, source=""), Validated)
+    assert not isinstance(validate(changed, layout, source=""), Validated)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from layoutdsl.language.integers.conditions import Condition
-from layoutdsl.language.integers.expr import CeilDiv, FloorDiv, Mod, extents, walk
+from layoutdsl.language.integers.expr import extents
 from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue
 from layoutdsl.language.meaning.model import Layout
 
@@ -19,6 +19,10 @@ WIDTH = 100
 """Characters of a line of a module."""
 SHAPE = "shape: Sequence[int]"
 INTEGERS = "tuple[int, ...]"
+VIEWS = "Iterator[tuple[Array, Array]]"
+RUNS = "Iterator[tuple[Array, Array, Array]]"
+OFFSETS = "Iterator[tuple[tuple[Array, ...], Array]]"
+OFFSET = "Iterator[tuple[tuple[int, ...], int]]"
 
 
 def lines_of(text: str) -> list[str]:
@@ -319,15 +323,6 @@ def number_text(value: float) -> str:
     return str(value) if isfinite(value) else f'float("{value}")'
 
 
-def least_extent(layout: Layout) -> int:
-    """Return 0, as a tensor may be empty, or 1 if a formula divides by an extent."""
-    sides = [each for c in (*layout.where, *layout.domain) for each in (c.left, c.right)]
-    places = [layout.start, *sides, *(e for c in layout.coordinates for e in (c.value, c.extent))]
-    nodes = (node for place in places for node in walk(place))
-    divisors = (n.right for n in nodes if isinstance(n, FloorDiv | CeilDiv | Mod))
-    return int(any(extents(each) for each in divisors))
-
-
 def conditions(layout: Layout) -> list[Condition]:
     """Return what is asked of a shape, without comparisons of numbers."""
     return [
@@ -335,3 +330,53 @@ def conditions(layout: Layout) -> list[Condition]:
         for each in layout.where
         if extents(each.left) | extents(each.right) or not each.holds({})
     ]
+
+
+def cut_name(depth: int) -> str:
+    """Return the name of the function that cuts an axis into digits below ``depth`` blocks."""
+    return "_cut" if depth == 1 else f"_cut{depth}"
+
+
+def cut(depth: int) -> list[str]:
+    """Return the function that cuts an axis into digits below ``depth`` blocks."""
+    integers = ", ".join(["int"] * (2 + depth))
+    if depth == 1:
+        return function(
+            "_cut",
+            "extent: int, block: int",
+            f"Iterator[tuple[{integers}]]",
+            [
+                '"""Yield first index, blocks, block size: of the whole blocks, then the rest."""',
+                "whole, rest = divmod(extent, block)",
+                "if whole:",
+                "    yield 0, whole, block",
+                "if rest:",
+                "    yield whole*block, 1, rest",
+            ],
+        )
+    sizes = [f"block{k}" for k in range(1, depth + 1)]
+    return function(
+        cut_name(depth),
+        f"extent: int, {', '.join(f'{size}: int' for size in sizes)}",
+        f"Iterator[tuple[{integers}]]",
+        [
+            '"""Yield first index and counts of each digit, of the parts of blocks of blocks."""',
+            *_cut_body(depth, sizes),
+        ],
+    )
+
+
+def _cut_body(depth: int, sizes: Sequence[str]) -> Iterable[str]:
+    left, first = "extent", "0"
+    for k, size in enumerate(sizes, 1):
+        yield f"many{k}, rest{k} = divmod({left}, {size})"
+        left = f"rest{k}"
+    for k in range(depth + 1):
+        many = f"many{k + 1}" if k < depth else f"rest{depth}"
+        inner = [f"{sizes[j]}//{sizes[j + 1]}" for j in range(k, depth - 1)]
+        inner += [sizes[-1]] * (k < depth)
+        yield f"if {many}:"
+        yield f"    yield {', '.join([first, *['1'] * k, many, *inner])}"
+        if k < depth:
+            more = f"{many}*{sizes[k]}"
+            first = more if first == "0" else f"{first} + {more}"

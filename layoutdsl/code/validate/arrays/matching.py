@@ -17,7 +17,7 @@ from layoutdsl.language.meaning.model import Layout
 _IMPORTS = (
     "import math",
     "import operator",
-    "from collections.abc import Sequence",
+    "from collections.abc import Iterator, Sequence",
     "from typing import Any, TypeAlias",
     "import numpy as np",
     "from numpy.typing import ArrayLike, NDArray",
@@ -25,6 +25,10 @@ _IMPORTS = (
 )
 _CONSTANTS = ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
 _ALL = frozenset({"physical_shape", "offset", "pack", "unpack", "_target"})
+_READ = frozenset({"physical_shape", "offset", "pack", "unpack"})
+"""Functions that are read line by line."""
+MOST_CUTS = 8
+"""Digits that an axis is cut into at most, with one to spare."""
 _KNOWN = frozenset(
     {
         *_ALL,
@@ -39,6 +43,14 @@ _KNOWN = frozenset(
         "_refuse_values",
     }
 )
+
+
+_MOVERS = {
+    "_views": ("tensor: Array, buffer: Array", (frame.VIEWS,)),
+    "_runs": ("tensor: Array, buffer: Array", (frame.RUNS,)),
+    "_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
+}
+"""The functions of which one says where elements lie, with their arguments and results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +107,13 @@ def parsed(text: str) -> Module:
     Raises:
         Meaningless: the text is no Python, or has more than functions and texts.
     """
+    if any("coding" in line for line in text.splitlines()[:2]):
+        raise Meaningless("the text says how it is encoded")
     try:
         with PARSING:
             first, *rest = ast.parse(text).body or [ast.Pass()]
-    except (SyntaxError, ValueError, RecursionError) as error:
+            compile(text, "<module>", "exec", dont_inherit=True)  # refuses what `parse` does not
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
     constants, found, imports = dict[str, object](), dict[str, Function](), list[str]()
     if not _is_text(first):
@@ -110,11 +125,14 @@ def parsed(text: str) -> Module:
             ):
                 constants[name] = value
             case ast.FunctionDef(name=name, decorator_list=[], body=[said, *inner]) if (
-                name not in found and _is_text(said) and inner
+                name not in found
+                and _is_text(said)
+                and inner
+                and not getattr(each, "type_params", ())
             ):
                 found[name] = _function(each, inner)
             case ast.Import() | ast.ImportFrom() | ast.AnnAssign() if not found:
-                imports.append(ast.unparse(each).replace("import Iterator, ", "import "))
+                imports.append(ast.unparse(each))
             case _:
                 raise Meaningless(f"something else than a function, line {each.lineno}")
     if tuple(imports) != _IMPORTS:
@@ -132,8 +150,10 @@ def _check_names(functions: Mapping[str, Function]) -> None:
         if name in _KNOWN or name.startswith("_cut"):
             raise Meaningless(f"there is no `{name}`")
     for name in functions:
-        if name not in _KNOWN and not name.startswith("_cut"):
-            raise Meaningless(f"`{name}` is not known")
+        if name not in _ALL and name not in spoken:
+            raise Meaningless(f"`{name}` is not called")
+    if len(_MOVERS.keys() & functions.keys()) != 1:
+        raise Meaningless("elements are moved in several ways, or in none")
 
 
 def _names(body: Sequence[ast.stmt]) -> Iterator[str]:
@@ -189,8 +209,15 @@ def _check_helpers(module: Module, layout: Layout) -> None:
     ]
     if element is not None:
         lines += frame.values_function(element)
-    for name, wanted in functions(lines).items():
-        if name in module.functions and not _is(module[name], wanted, {}):
+    for depth in range(1, MOST_CUTS):
+        lines += frame.cut(depth)
+    known = functions(lines)
+    for name, found in module.functions.items():
+        if name in _MOVERS:
+            arguments, results = _MOVERS[name]
+            if found.arguments != arguments or found.result not in results:
+                raise Meaningless(f"`{name}` takes or returns something else")
+        elif name not in _READ and (name not in known or not _is(found, known[name], {})):
             raise Meaningless(f"`{name}` is another function")
 
 

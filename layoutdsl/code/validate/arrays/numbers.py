@@ -44,20 +44,17 @@ _COMPARED: dict[type[ast.cmpop], Operator] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-_EXTREMES: dict[str, type[Min | Max]] = {
-    "min": Min,
-    "np.minimum": Min,
-    "max": Max,
-    "np.maximum": Max,
-}
+_EXTREMES: dict[str, type[Min | Max]] = {"min": Min, "max": Max}
+_OF_ARRAYS: dict[str, type[Min | Max]] = {"np.minimum": Min, "np.maximum": Max}
 
 
-def number(node: ast.expr, env: Mapping[str, object]) -> Expr:
+def number(node: ast.expr, env: Mapping[str, object], *, arrays: bool = False) -> Expr:
     """Return an integer of the text.
 
     Args:
         node: its syntax.
         env: what names stand for.
+        arrays: it is computed in arrays of numpy.
 
     Raises:
         Meaningless: it is none, or a divisor may be 0.
@@ -73,28 +70,30 @@ def number(node: ast.expr, env: Mapping[str, object]) -> Expr:
                 op=ast.FloorDiv(), left=ast.UnaryOp(op=ast.USub(), operand=top), right=block
             ),
         ):
-            return CeilDiv(number(top, env), _divisor(block, env))
+            return CeilDiv(number(top, env, arrays=arrays), _divisor(block, env, arrays))
         case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return Sub(ZERO, number(inner, env))
+            return Sub(ZERO, number(inner, env, arrays=arrays))
         case ast.BinOp(left=left, op=ast.FloorDiv() | ast.Mod() as op, right=right):
-            return _BINARY[type(op)](number(left, env), _divisor(right, env))
+            return _BINARY[type(op)](number(left, env, arrays=arrays), _divisor(right, env, arrays))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _BINARY[type(op)](number(left, env), number(right, env))
+            return _BINARY[type(op)](
+                number(left, env, arrays=arrays), number(right, env, arrays=arrays)
+            )
         case ast.Call(func=word, args=[left, right], keywords=[]):
-            extreme = _EXTREMES.get(ast.unparse(word))
+            extreme = (_OF_ARRAYS if arrays else _EXTREMES).get(ast.unparse(word))
             if extreme is not None:
-                return extreme(number(left, env), number(right, env))
+                return extreme(number(left, env, arrays=arrays), number(right, env, arrays=arrays))
     raise Meaningless(f"`{ast.unparse(node)}` is no number that is known")
 
 
-def _divisor(node: ast.expr, env: Mapping[str, object]) -> Expr:
-    found = number(node, env)
+def _divisor(node: ast.expr, env: Mapping[str, object], arrays: bool) -> Expr:
+    found = number(node, env, arrays=arrays)
     if not at_least(found, 1):
         raise Meaningless(f"the divisor `{ast.unparse(node)}` may be 0")
     return found
 
 
-def condition(node: ast.expr, env: Mapping[str, object]) -> Condition:
+def condition(node: ast.expr, env: Mapping[str, object], *, arrays: bool = False) -> Condition:
     """Return a comparison of the text, or that a number is not 0.
 
     Raises:
@@ -102,8 +101,12 @@ def condition(node: ast.expr, env: Mapping[str, object]) -> Condition:
     """
     match node:
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-            return Condition(number(left, env), _COMPARED[type(op)], number(right, env))
-    value = number(node, env)
+            return Condition(
+                number(left, env, arrays=arrays),
+                _COMPARED[type(op)],
+                number(right, env, arrays=arrays),
+            )
+    value = number(node, env, arrays=arrays)
     if not at_least(value, 0):
         raise Meaningless(f"`{ast.unparse(node)}` may be negative")
     return Condition(value, ">", ZERO)

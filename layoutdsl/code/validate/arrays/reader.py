@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.arrays.frame import INTEGERS
 from layoutdsl.code.validate.arrays.loops import Loop, merged
-from layoutdsl.code.validate.arrays.matching import Module, Verbs, verbs
+from layoutdsl.code.validate.arrays.matching import Function, Module, Verbs, verbs
+from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
 from layoutdsl.code.validate.arrays.shapes import check_offset, check_physical_shape
 from layoutdsl.code.validate.arrays.views import Dimension, View, whole
@@ -45,6 +46,10 @@ Value: TypeAlias = Expr | View
 Given: TypeAlias = tuple["Condition | Turn", ...]
 """The conditions under which a statement is executed, and the loops that it is in."""
 Environment: TypeAlias = dict[str, Value]
+
+
+Kind: TypeAlias = Literal["fills", "views", "runs", "cut"]
+"""What statements are of: each kind has some that the others have not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ class Reader:
     is_gathered: bool = False
     turned: dict[str, Expr] = field(default_factory=dict)
     _fused: tuple[tuple[str, ...], ...] = ()
+    _kind: Kind = "views"
 
     @property
     def counts(self) -> dict[str, Expr]:
@@ -140,11 +146,15 @@ class Reader:
         start = self.layout.start
         return box if start == ZERO else [Add(start, product(tuple(box)))]
 
+    def _mover(self, name: str, kind: Kind) -> Function:
+        """The function that yields views or runs, once its names are looked at."""
+        self._kind, function = kind, self.module[name]
+        check_names(function.body, function.names, frozenset(self.module.functions))
+        return function
+
     def _moved(self, found: Verbs, word: str, tensor: View, buffer: View) -> Iterator[tree.Node]:
         env: Environment = {"tensor": tensor, "buffer": buffer}
-        function = self.module["_views"]
-        if function.arguments != "tensor: Array, buffer: Array":
-            raise Meaningless("`_views` takes other arguments")
+        function = self._mover("_views", "views")
         for given, values in self._run(function.body, env, ()):
             match values:
                 case [View() as part, View() as slots]:
@@ -157,13 +167,9 @@ class Reader:
                 case _:
                     raise Meaningless("`_views` yields something else than two views")
 
-    def _run_by_run(
-        self, found: Verbs, word: str, tensor: View, buffer: View
-    ) -> Iterator[tree.Node]:
+    def _run_by_run(self, _: Verbs, word: str, tensor: View, buffer: View) -> Iterator[tree.Node]:
         """``slots[rows] = part``: for all indices of a grid, a run of a part and a row of slots."""
-        function = self.module["_runs"]
-        if function.arguments != "tensor: Array, buffer: Array" or found.first is not None:
-            raise Meaningless("`_runs` takes other arguments")
+        function = self._mover("_runs", "runs")
         env: Environment = {"tensor": tensor, "buffer": buffer}
         for given, values in self._run(function.body, env, ()):
             turns = [each for each in given if isinstance(each, Turn)]
@@ -186,8 +192,14 @@ class Reader:
     def _fills(self, found: Verbs, buffer: View) -> list[tree.Node]:
         """``buffer[...] = item`` as a nest of loops around a fill; of all slots, as one fill."""
         nodes = list[tree.Node]()
-        start = self.layout.start
-        for given, (slots, *_) in self._run(found.fills, {"buffer": buffer}, ()):
+        start, self._kind = self.layout.start, "fills"
+        frame = ("src", "out", "fill", "buffer", "item", "shape", "part")
+        check_names(found.fills, (), frozenset((*self.module.functions, *frame)))
+        statements = [each for each in found.fills if not self._fills_before(each, found.fills)]
+        if len(found.fills) - len(statements) != (start != ZERO):
+            raise Meaningless("slots before the first are not filled")
+        for given, values in self._run(statements, {"buffer": buffer}, ()):
+            (slots,) = values
             assert isinstance(slots, View)
             counts = [(each.count, slots.offset) for each in slots.dimensions]
             is_all = (
@@ -249,12 +261,14 @@ class Reader:
         here = dict(env)
         for statement in body:
             match statement:
-                case ast.Assign(targets=[ast.Subscript() as place], value=ast.Name(id="item")):
+                case ast.Assign(targets=[ast.Subscript() as place], value=ast.Name(id="item")) if (
+                    self._kind == "fills"
+                ):
                     yield given, [self._filled(place, here, given)]
                 case ast.Assign(
                     targets=[ast.Tuple(elts=names)],
                     value=ast.Call(func=ast.Name(id="_grid"), args=counts, keywords=[]),
-                ):
+                ) if self._kind == "runs" and not _turns(given):
                     turns = self._turns(names, [number(each, here) for each in counts])
                     self._bind(here, names, [Index(each.name) for each in turns])
                     given = (*given, *turns)
@@ -262,9 +276,11 @@ class Reader:
                     self._assign(target, value, here, given)
                 case ast.If(test=test, body=inner, orelse=[]):
                     yield from self._branch(test, inner, here, given)
-                case ast.For(orelse=[]):
+                case ast.For(orelse=[]) if self._kind != "fills":
                     yield from self._loop(statement, here, given)
-                case ast.Expr(value=ast.Yield(value=ast.Tuple(elts=values))):
+                case ast.Expr(value=ast.Yield(value=ast.Tuple(elts=values))) if (
+                    self._kind != "fills"
+                ):
                     yield given, [self._value(each, here, given) for each in values]
                 case _:
                     raise Meaningless(f"`{ast.unparse(statement)}` is not known")
@@ -283,27 +299,33 @@ class Reader:
             case (
                 ast.Tuple(elts=names),
                 ast.Call(func=ast.Name(id="divmod"), args=[left, right], keywords=[]),
-            ):
+            ) if self._kind == "cut":
                 one, other = number(left, env), number(right, env)
                 if not at_least(other, 1):
                     raise Meaningless("a divisor may be 0")
                 self._bind(env, names, [simplify(FloorDiv(one, other)), simplify(Mod(one, other))])
             case ast.Tuple(elts=names), _:
                 self._bind(env, names, self._shape(value, env))
-            case _:
+            case _ if self._kind == "views":
                 self._bind(env, [target], [self._value(value, env, given)])
+            case _:
+                self._bind(env, [target], [self._view(value, env, given)])
 
     def _branch(
         self, test: ast.expr, body: Sequence[ast.stmt], env: Environment, given: Given
     ) -> Iterator[tuple[Given, list[Value]]]:
-        if self._fills_before(test, body, env):
-            return
         found = condition(test, env)
+        self._check_scalars(found.left, found.right)
         sides = simplify(found.left), simplify(found.right)
         if not all(isinstance(each, Constant) for each in sides):
             yield from self._run(body, env, (*given, found))
         elif Condition(sides[0], found.operator, sides[1]).holds({}):
             yield from self._run(body, env, given)
+        else:  # it is never done, and has to be what is known all the same
+            kept = list(self.slices)
+            for _ in self._run(body, env, given):
+                pass
+            self.slices = kept
 
     def _loop(
         self, loop: ast.For, env: Environment, given: Given
@@ -313,7 +335,7 @@ class Reader:
             case (
                 ast.Name(id=name),
                 ast.Call(func=ast.Name(id="range"), args=[count], keywords=[]),
-            ):
+            ) if self._kind == "views":
                 turn = Turn(f"turn.{name}", number(count, env))
                 self._bind(inside, [loop.target], [Index(turn.name)])
                 yield from self._run(loop.body, inside, (*given, turn))
@@ -330,11 +352,14 @@ class Reader:
         function = self.module[name] if name.startswith("_cut") else None
         if function is None or len(function.names) != len(values):
             raise Meaningless(f"`{name}` cuts no axis")
-        yield from self._run(function.body, dict(zip(function.names, values, strict=True)), ())
+        kind, self._kind = self._kind, "cut"
+        found = list(self._run(function.body, dict(zip(function.names, values, strict=True)), ()))
+        self._kind = kind
+        yield from found
 
     def _value(self, node: ast.expr, env: Mapping[str, Value], given: Given) -> Value:
         try:
-            return number(node, env)
+            return number(node, env, arrays=self._kind == "runs")
         except Meaningless:
             return self._view(node, env, given)
 
@@ -344,55 +369,66 @@ class Reader:
         for name, value in zip(names, values, strict=True):
             if not isinstance(name, ast.Name) or name.id in self.module.functions:
                 raise Meaningless(f"`{ast.unparse(name)}` is bound")
+            known = env.get(name.id)
+            if known is not None and not (isinstance(known, View) and isinstance(value, View)):
+                raise Meaningless(f"`{name.id}` is bound twice")
             if name.id != "_":
                 env[name.id] = value
 
     def _shape(self, node: ast.expr, env: Mapping[str, Value]) -> Sequence[Expr]:
-        extents = [axis.extent for axis in self.layout.element_axes]
-        match node:
-            case ast.Name(id="shape"):
-                return extents
-            case ast.Attribute(value=ast.Name(id="src"), attr="shape"):
-                return extents
-            case ast.Attribute(value=ast.Name(id=name), attr="shape"):
-                found = env.get(name)
-                if isinstance(found, View):
-                    return [each.count for each in found.dimensions]
-        raise Meaningless(f"`{ast.unparse(node)}` is no shape that is known")
+        said, tensor = ast.unparse(node), env.get("tensor")
+        if self._kind == "fills" and said == "src.shape":
+            return [axis.extent for axis in self.layout.element_axes]
+        if self._kind in ("views", "runs") and said == "tensor.shape" and isinstance(tensor, View):
+            return [each.count for each in tensor.dimensions]
+        raise Meaningless(f"`{said}` is no shape that is known")
 
-    def _fills_before(self, test: ast.expr, body: Sequence[ast.stmt], env: Environment) -> bool:
+    def _fills_before(self, statement: ast.stmt, body: Sequence[ast.stmt]) -> bool:
         """Whether a statement fills what lies before the first slot of a new buffer."""
-        if ast.unparse(test) != "out is None" or self.layout.start == ZERO:
-            return False
-        match body:
-            case [
-                ast.Assign(
-                    targets=[
-                        ast.Subscript(
-                            value=ast.Name(id="buffer"),
-                            slice=ast.Slice(lower=None, upper=ast.expr() as past, step=None),
-                        )
-                    ],
-                    value=ast.Name(id="item"),
-                )
-            ]:
+        match statement:
+            case ast.If(
+                test=test,
+                body=[
+                    ast.Assign(
+                        targets=[
+                            ast.Subscript(
+                                value=ast.Name(id="buffer"),
+                                slice=ast.Slice(lower=None, upper=ast.expr() as past, step=None),
+                            )
+                        ],
+                        value=ast.Name(id="item"),
+                    )
+                ],
+                orelse=[],
+            ) if ast.unparse(test) == "out is None" and self.layout.start != ZERO:
+                env: Environment = {}
+                for each in body[: list(body).index(statement)]:
+                    match each:
+                        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+                            self._bind(env, names, self._shape(value, env))
                 return self.same(number(past, env), self.layout.start)
         return False
 
     # Views
 
     def _filled(self, place: ast.Subscript, env: Mapping[str, Value], given: Given) -> View:
+        """The slots that ``view[places] = item`` fills."""
+        view = self._view(place.value, env, given)
         match place.slice:
             case ast.Constant(value=value) if value is ...:
-                return self._view(place.value, env, given)
-        return self._view(place, env, given)
+                return view
+        return self._sliced(view, _places(place.slice), env, given)
 
     def _view(self, node: ast.expr, env: Mapping[str, Value], given: Given) -> View:
         match node:
-            case ast.Name(id=name) if isinstance(found := env.get(name), View):
-                return found
+            case ast.Name(id=name) if isinstance(known := env.get(name), View):
+                return known
             case ast.Subscript(value=value, slice=places):
-                return self._sliced(self._view(value, env, given), _places(places), env, given)
+                view = self._view(value, env, given)
+                found = self._sliced(view, _places(places), env, given)
+                if view.dimensions and not found.dimensions:
+                    raise Meaningless(f"`{ast.unparse(node)}` is one element, and no view")
+                return found
             case ast.Call(func=ast.Attribute(value=value, attr="reshape"), args=args, keywords=[]):
                 own = self._view(value, env, given)
                 sizes = self._sizes(own, args, env, given)
@@ -422,7 +458,11 @@ class Reader:
                 for low, high in ((whole, Mul(many, width)), (Mul(many, width), whole)):
                     self._need(given, "a reshape has no rest", low, high)
                 return [many, width]
-        return [simplify(number(each, env)) for each in args]
+        sizes = [simplify(number(each, env)) for each in args]
+        self._check_scalars(*sizes)
+        if not sizes or not all(at_least(each, 0) for each in sizes):
+            raise Meaningless("a reshape to a size that may be negative")
+        return sizes
 
     def _sliced(
         self, view: View, places: Sequence[ast.expr], env: Mapping[str, Value], given: Given
@@ -443,6 +483,7 @@ class Reader:
                 case ast.Slice(lower=low, upper=high, step=None):
                     first: Expr = ZERO if low is None else number(low, env)
                     many = simplify(_many(low, high, first, count, env))
+                    self._check_scalars(first, many)
                     self._need(given, "a slice begins within", ZERO, first)
                     self._need(given, "a slice ends within", Add(first, many), count)
                     self._need(given, "a slice is not negative", ZERO, many)
@@ -452,10 +493,16 @@ class Reader:
                     raise Meaningless("a slice has steps")
                 case _:
                     at = number(place, env)
+                    self._check_scalars(at)
                     self._need(given, "a place is within", ZERO, at)
                     self._need(given, "a place is within", Add(at, ONE), count)
                     view = view.at(position, at, None)
         return view
+
+    def _check_scalars(self, *found: Expr) -> None:
+        """Refuse numbers that are arrays of indices where numpy would do something else."""
+        if self._kind == "runs" and any(indices(each) for each in found):
+            raise Meaningless("an array stands where a number has to be")
 
     def _need(self, given: Given, about: str, low: Expr, high: Expr) -> None:
         if not at_least(Sub(high, low), 0):
@@ -494,6 +541,7 @@ class Reader:
     def _gathered(self, word: str) -> tree.Node:
         """``for i, j in _grids(shape): yield (i, j), offset``: all indices, one at a time."""
         function, axes, env = self.module["_slots"], self.layout.axes, dict[str, Value]()
+        check_names(function.body, ["shape"], frozenset({"shape", *self.module.functions}))
         *before, loop = function.body
         for each in before:
             match each:
@@ -520,7 +568,8 @@ class Reader:
                 ),
                 *rest,
             ] if grids and ast.unparse(target) == ast.unparse(same) == grid:
-                held, body = [condition(each, env) for each in _all_of(test)], rest
+                held = [condition(each, env, arrays=True) for each in _all_of(test)]
+                body = rest
             case [ast.If(test=test, body=rest, orelse=[])] if not grids:
                 tests = test.values if isinstance(test, ast.BoolOp) else [test]
                 if isinstance(test, ast.BoolOp) and not isinstance(test.op, ast.And):
@@ -530,7 +579,7 @@ class Reader:
             case [ast.Expr(value=ast.Yield(value=ast.Tuple(elts=[index, place])))] if (
                 ast.unparse(index) == grid
             ):
-                offset = number(place, env)
+                offset = number(place, env, arrays=grids)
             case _:
                 raise Meaningless("`_slots` yields something else than indices and offsets")
         if grids:
@@ -586,3 +635,7 @@ def _under(given: Sequence[Condition | Turn], node: tree.Node) -> tree.Node:
         else:
             node = tree.If(each, node, tree.EMPTY)
     return node
+
+
+def _turns(given: Given) -> bool:
+    return any(isinstance(each, Turn) for each in given)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions, least_extent
+from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions
 from layoutdsl.code.validate.arrays.matching import Function
+from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
 from layoutdsl.code.validate.loops.ranges import InRanges
 from layoutdsl.code.validate.loops.words import compared, said
@@ -30,11 +31,12 @@ def check_physical_shape(
         Meaningless: it is another one.
     """
     _check_head(function, "shape: Sequence[int]", INTEGERS)
+    check_names(function.body, ["shape"], frozenset({"shape"}))
     first, *rest = function.body
     wanted = ast.unparse(ast.parse(_test(layout), mode="eval").body)
     match first:
         case ast.If(test=test, body=body, orelse=[]) if ast.unparse(test) == wanted:
-            _check_refusal(body)
+            _check_refusal(body, ("shape",))
         case _:
             raise Meaningless("`physical_shape` takes other shapes")
     env, asked = dict[str, Expr](), list[Condition]()
@@ -43,7 +45,7 @@ def check_physical_shape(
     for each in tests:
         match each:
             case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):
-                _check_refusal(body)
+                _check_refusal(body, ("shape",))
                 asked.append(condition(test, env))
             case _:
                 raise Meaningless(f"`{ast.unparse(each)}` is not known")
@@ -64,7 +66,7 @@ def _test(layout: Layout) -> str:
     axes = layout.element_axes
     tests = [f"len(shape) != {len(axes)}"]
     if axes:
-        tests.append(f"min(shape) < {least_extent(layout)}")
+        tests.append("min(shape) < 1")
     seen = dict[str, int]()
     for number_, axis in enumerate(axes):
         if isinstance(axis.extent, Extent):
@@ -82,6 +84,8 @@ def check_offset(function: Function, layout: Layout) -> None:
         Meaningless: it is another one.
     """
     _check_head(function, "index: Sequence[int], shape: Sequence[int]", "int")
+    plain = [e for e in function.body if not (isinstance(e, ast.If) and _is_inside(e.test))]
+    check_names(plain, ["index", "shape"], frozenset({"index", "shape"}))
     layout = layout.first_copy if layout.copies else layout
     first, *rest = function.body
     if ast.unparse(first) != "physical_shape(shape)":
@@ -99,8 +103,8 @@ def check_offset(function: Function, layout: Layout) -> None:
             ast.If(test=test, body=body, orelse=[]),
             *tests,
             ast.Return(value=place),
-        ] if ast.unparse(test) == _INSIDE and place is not None:
-            _check_refusal(body)
+        ] if _is_inside(test) and place is not None:
+            _check_refusal(body, ("index", "shape"))
             _check_held(tests, layout, env)
             offset = number(place, env)
         case _:
@@ -113,12 +117,16 @@ def check_offset(function: Function, layout: Layout) -> None:
 _INSIDE = "not all((0 <= i < extent for i, extent in zip(index, shape, strict=True)))"
 
 
+def _is_inside(test: ast.expr) -> bool:
+    return ast.unparse(test) == _INSIDE
+
+
 def _check_held(tests: Sequence[ast.stmt], layout: Layout, env: Mapping[str, Expr]) -> None:
     found = list[Condition]()
     for each in tests:
         match each:
             case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):
-                _check_refusal(body)
+                _check_refusal(body, ("index", "shape"))
                 found.append(condition(test, env))
             case _:
                 raise Meaningless(f"`{ast.unparse(each)}` is not known")
@@ -126,7 +134,7 @@ def _check_held(tests: Sequence[ast.stmt], layout: Layout, env: Mapping[str, Exp
         raise Meaningless("`offset` takes other elements than the layout holds")
 
 
-def _check_refusal(body: Sequence[ast.stmt]) -> None:
+def _check_refusal(body: Sequence[ast.stmt], names: Sequence[str]) -> None:
     """Refuse what is no ValueError with a text that quotes at most the arguments."""
     match body:
         case [
@@ -137,8 +145,10 @@ def _check_refusal(body: Sequence[ast.stmt]) -> None:
                 cause=None,
             )
         ]:
-            said = [each.value for each in parts if isinstance(each, ast.FormattedValue)]
-            if all(isinstance(each, ast.Name) and each.id in ("shape", "index") for each in said):
+            found = [each for each in parts if isinstance(each, ast.FormattedValue)]
+            said = [each.value for each in found]
+            plain = all(each.conversion == -1 and each.format_spec is None for each in found)
+            if plain and all(isinstance(e, ast.Name) and e.id in names for e in said):
                 return
     raise Meaningless("something else than a ValueError is raised")
 
