@@ -112,7 +112,6 @@ def parsed(text: str) -> Module:
     try:
         with PARSING:
             first, *rest = ast.parse(text).body or [ast.Pass()]
-            compile(text, "<module>", "exec", dont_inherit=True)  # refuses what `parse` does not
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
     constants, found, imports = dict[str, object](), dict[str, Function](), list[str]()
