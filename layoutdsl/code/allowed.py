@@ -119,6 +119,8 @@ _IMPORTED = frozenset(
 )
 _TYPES = frozenset({"Any", "TypeAlias"})
 """Imported by some, and bound by others."""
+RESERVED = _BUILTINS | _IMPORTED
+"""Names that no emitted text may bind."""
 _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 
 

@@ -1,4 +1,4 @@
-"""What stands before a layout of CuTe: functions of its offset.
+"""The functions of an offset that CuTe writes before a layout.
 
 Source: CUTLASS, `crd2idx` of `cute/stride.hpp`, `ComposedLayout`, `cute/swizzle.hpp`.
 """

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from functools import cache
 from random import Random
 from types import ModuleType
 
 import numpy as np
 import pytest
+from emitted_fuzz.modules import executed
 from views_modules import check, shapes_of
 
 import layoutdsl
 from layoutdsl import Layout, generate, library
-from layoutdsl.code.arrays import has_views
+from layoutdsl.code.allowed import RESERVED
+from layoutdsl.code.arrays import generate_views, has_views
+from layoutdsl.code.validate.arrays import validate
+from layoutdsl.code.validate.outcome import Validated
 
 MOST_LINES = 156
 
@@ -161,6 +167,26 @@ def test_threads_are_no_argument() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 5), (2, 0)])
 def test_a_tensor_without_elements_is_refused(shape: tuple[int, ...]) -> None:
-    """What is proved is proved for extents of at least 1."""
+    """The proofs are of extents of at least 1."""
     with pytest.raises(ValueError, match="each at least 1"):
         module(BLOCKED).pack(np.empty(shape, "i4"))
+
+
+@pytest.mark.slow
+def test_every_name_may_be_that_of_an_axis() -> None:
+    """Of Python, of numpy, of modules, and of the functions and variables in the text itself."""
+    spoken = set(re.findall(r"\w+", "".join(generate(library(n)).text for n in SPOKEN)))
+    names = {each for each in spoken | RESERVED | set(dir(builtins)) if re.match("[a-z]", each)}
+    for kind in ("[{0}/4, {0}%4]", "[{0} ^ {0}/4 & 24]"):
+        for name in sorted(names):
+            try:
+                layout = layoutdsl.parse(f"layout A({name}) = {kind.format(name)}")["A"]
+            except layoutdsl.LayoutError:
+                continue  # a word of the language
+            made = generate_views(layout, source="", certificate=None)
+            assert isinstance(validate(made.text, layout, source=""), Validated), name
+            packed = executed(made.text).pack(np.arange(32, dtype="i4"))
+            assert sorted(packed.reshape(-1)) == list(range(32)), name
+
+
+SPOKEN = ("R4Crouton2x2Layout", "LapackPackedUpper", "GmmaKSw128", "MarlinWeights")

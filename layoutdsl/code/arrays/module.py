@@ -87,7 +87,7 @@ def stamped(text: str, validation: str) -> str:
 
 
 def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
-    """What the verbs do with views, and the functions that yield these, if there are any."""
+    """Return the moves of the verbs by views, and the functions that yield these; or `None`."""
     axes = axes_of(None, layout)
     if isinstance(axes, Fallback):
         return _rows(layout, names)
@@ -100,7 +100,7 @@ def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
 
 
 def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
-    """The same of a layout without digits: row by row, or runs of one length."""
+    """Return the same for a layout without digits: row by row, or in runs of one length."""
     rows = rows_of(layout)
     if rows is None:
         return None

@@ -7,6 +7,7 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from layoutdsl.code.allowed import RESERVED
 from layoutdsl.code.validate.arrays.frame import WIDTH, indented
 from layoutdsl.language.integers.bounds import simplify
 from layoutdsl.language.integers.expr import Arithmetic, Expr, Extent
@@ -17,14 +18,16 @@ _TAKEN = frozenset(
     {
         *keyword.kwlist,
         *dir(builtins),
-        *("np", "operator", "Any", "ArrayLike", "Iterator", "NDArray", "Sequence"),
+        *RESERVED,
+        *("np", "math", "operator", "Any", "TypeAlias", "Array", "ArrayLike", "NDArray"),
+        *("Iterator", "Sequence"),
         *("SOURCE", "TARGET", "CERTIFICATE", "VALIDATED", "FALLBACK"),
-        *("pack", "unpack", "convert", "offset", "physical_shape", "source_shape"),
-        *("src", "out", "fill", "shape", "index", "tensor", "buffer", "source", "target"),
-        *("part", "slots", "flat", "item", "array", "here", "first", "past", "rows"),
+        *("pack", "unpack", "offset", "physical_shape"),
+        *("src", "out", "fill", "shape", "index", "tensor", "buffer"),
+        *("part", "slots", "item", "first"),
     }
 )
-"""What means something else in a module."""
+"""Names that a module, or its reader, uses for something else."""
 
 
 class Names:

@@ -12,12 +12,12 @@ from layoutdsl.code.validate.arrays.frame import (
     conditions,
     function,
     indented,
+    shape_tests,
 )
 from layoutdsl.language.integers.bounds import ZERO, product
 from layoutdsl.language.integers.expr import (
     Add,
     Expr,
-    Extent,
 )
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
@@ -95,18 +95,8 @@ def refusals(layout: Layout, names: Names, lines: Sequence[str]) -> list[str]:
         names: of its extents.
         lines: what is done with the extents of other shapes.
     """
-    axes = layout.element_axes
-    told = tuple_text([names.text(axis.extent) for axis in axes])
-    tests = [f"len(shape) != {len(axes)}"]
-    if axes:
-        tests.append("min(shape) < 1")
-    seen = dict[str, int]()
-    for number, axis in enumerate(axes):
-        if isinstance(axis.extent, Extent):
-            first = seen.setdefault(axis.extent.name, number)
-            tests += [f"shape[{first}] != shape[{number}]"] if first != number else []
-        else:
-            tests.append(f"shape[{number}] != {names.text(axis.extent)}")
+    told = tuple_text([names.text(axis.extent) for axis in layout.element_axes])
+    tests = shape_tests(layout)
     test = " or ".join(tests)
     head = [f"if {test}:"]
     if len(head[0]) > WIDTH - 4:

@@ -101,7 +101,7 @@ def _shown(reader: Reader, verb: str) -> tuple[Proofs, int] | NotValidated:
 
 
 def _of_slices(slices: Sequence[Slice], sides: Sides, ground: tuple[Term, ...]) -> list[Need]:
-    """What slices and reshapes need, beside what the loops do."""
+    """Return the goals of slices and reshapes, beside those of the loops."""
     form = sides.normal.form
     facts = (*map(form, ground), *(("<=", 1, form(each)) for each in sides.positive))
     found = list[Need]()

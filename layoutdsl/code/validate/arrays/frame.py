@@ -1,4 +1,4 @@
-"""What the modules of all layouts have in common. Trusted as it stands.
+"""The texts that the modules of all layouts have in common. Trusted as they stand.
 
 `code.arrays` prints these texts, with the statements of a layout in their places; the reader takes
 no others.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from layoutdsl.language.integers.conditions import Condition
-from layoutdsl.language.integers.expr import extents
+from layoutdsl.language.integers.expr import Extent, extents
 from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue
 from layoutdsl.language.meaning.model import Layout
 
@@ -154,7 +154,7 @@ def narrow(element: ElementType | None) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What the two verbs do between their checks.
+    """The statements of the two verbs between their checks.
 
     Attributes:
         fills: statements that fill slots of `buffer` with `item`.
@@ -321,6 +321,20 @@ def fill_argument(layout: Layout) -> str:
 def number_text(value: float) -> str:
     """Return a number as Python, which has no literal for infinity and NaN."""
     return str(value) if isfinite(value) else f'float("{value}")'
+
+
+def shape_tests(layout: Layout) -> list[str]:
+    """Return the tests of which one holds for a shape of another rank, or with other extents."""
+    axes = layout.element_axes
+    tests = [f"len(shape) != {len(axes)}", *(["min(shape) < 1"] if axes else [])]
+    seen = dict[str, int]()
+    for number, axis in enumerate(axes):
+        if isinstance(axis.extent, Extent):
+            first = seen.setdefault(axis.extent.name, number)
+            tests += [f"shape[{first}] != shape[{number}]"] if first != number else []
+        else:
+            tests.append(f"shape[{number}] != {axis.extent.value}")
+    return tests
 
 
 def conditions(layout: Layout) -> list[Condition]:

@@ -24,9 +24,10 @@ _IMPORTS = (
     "Array: TypeAlias = NDArray[Any]",
 )
 _CONSTANTS = ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
-_ALL = frozenset({"physical_shape", "offset", "pack", "unpack", "_target"})
 _READ = frozenset({"physical_shape", "offset", "pack", "unpack"})
 """Functions that are read line by line."""
+_ALL = _READ | {"_target"}
+"""Functions that every module has."""
 MOST_CUTS = 8
 """Digits that an axis is cut into at most, with one to spare."""
 _KNOWN = frozenset(
@@ -77,7 +78,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What stands in a module: the texts that it names, and its functions."""
+    """The constants and the functions of a module."""
 
     constants: Mapping[str, object]
     functions: Mapping[str, Function]

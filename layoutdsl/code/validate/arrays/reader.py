@@ -49,7 +49,7 @@ Environment: TypeAlias = dict[str, Value]
 
 
 Kind: TypeAlias = Literal["fills", "views", "runs", "cut"]
-"""What statements are of: each kind has some that the others have not."""
+"""The kinds of functions and statements; each allows some that the others do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Slice:
 
 @dataclass(slots=True)
 class Reader:
-    """What the functions of one module do.
+    """Reads the functions of one module.
 
     Attributes:
         module: the functions.
@@ -136,8 +136,8 @@ class Reader:
         if self.is_gathered:
             nodes.append(self._gathered(word))
         else:
-            ends_ = self._moved if "_runs" not in self.module.functions else self._run_by_run
-            nodes += ends_(found, word, tensor, buffer)
+            moves = self._run_by_run if "_runs" in self.module.functions else self._moved
+            nodes += moves(found, word, tensor, buffer)
         return nodes[0] if len(nodes) == 1 else tree.Seq(tuple(nodes))
 
     @property
@@ -201,10 +201,9 @@ class Reader:
         for given, values in self._run(statements, {"buffer": buffer}, ()):
             (slots,) = values
             assert isinstance(slots, View)
-            counts = [(each.count, slots.offset) for each in slots.dimensions]
             is_all = (
                 not given
-                and len(counts) == len(buffer.dimensions)
+                and len(slots.dimensions) == len(buffer.dimensions)
                 and all(
                     self.same(one.count, other.count)
                     for one, other in zip(slots.dimensions, buffer.dimensions, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions
+from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions, shape_tests
 from layoutdsl.code.validate.arrays.matching import Function
 from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
@@ -14,7 +14,7 @@ from layoutdsl.code.validate.loops.words import compared, said
 from layoutdsl.code.validate.values import Meaningless
 from layoutdsl.language.integers.bounds import ZERO, product
 from layoutdsl.language.integers.conditions import Condition
-from layoutdsl.language.integers.expr import Add, Expr, Extent, Index, text
+from layoutdsl.language.integers.expr import Add, Expr, Index
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
 from layoutdsl.proof.kernel.checker import Term
@@ -33,7 +33,7 @@ def check_physical_shape(
     _check_head(function, "shape: Sequence[int]", INTEGERS)
     check_names(function.body, ["shape"], frozenset({"shape"}))
     first, *rest = function.body
-    wanted = ast.unparse(ast.parse(_test(layout), mode="eval").body)
+    wanted = ast.unparse(ast.parse(" or ".join(shape_tests(layout)), mode="eval").body)
     match first:
         case ast.If(test=test, body=body, orelse=[]) if ast.unparse(test) == wanted:
             _check_refusal(body, ("shape",))
@@ -59,22 +59,6 @@ def check_physical_shape(
             if all(same(number(a, env), b) for a, b in zip(found, box, strict=True)):
                 return
     raise Meaningless("`physical_shape` returns another shape")
-
-
-def _test(layout: Layout) -> str:
-    """The test that holds for shapes of another rank, or with other extents."""
-    axes = layout.element_axes
-    tests = [f"len(shape) != {len(axes)}"]
-    if axes:
-        tests.append("min(shape) < 1")
-    seen = dict[str, int]()
-    for number_, axis in enumerate(axes):
-        if isinstance(axis.extent, Extent):
-            first = seen.setdefault(axis.extent.name, number_)
-            tests += [f"shape[{first}] != shape[{number_}]"] if first != number_ else []
-        else:
-            tests.append(f"shape[{number_}] != {text(axis.extent)}")
-    return " or ".join(tests)
 
 
 def check_offset(function: Function, layout: Layout) -> None:
@@ -180,6 +164,6 @@ def _forms(conditions: Sequence[Condition], layout: Layout) -> list[Term]:
 
 
 def _known(layout: Layout) -> dict[str, Term]:
-    """What names of extents and indices stand for."""
+    """Return the terms of extents and indices."""
     extents: dict[str, Term] = {name: f"n.{name}" for name in layout.symbols}
     return extents | {axis.name: f"i.{k}" for k, axis in enumerate(layout.axes)}
