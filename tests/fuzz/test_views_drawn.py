@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from random_digits import with_copies
 from random_layouts import drawn
 from views_modules import check, shapes_of
 
@@ -16,7 +17,7 @@ def run(seed: int, count: int) -> dict[str, int]:
     """How many proved layouts got which modules; each module is run."""
     random, found = Random(seed), {"views": 0, "element by element": 0, "none": 0}
     while sum(found.values()) < count:
-        layout = drawn(random)
+        layout = with_copies(random).layout if random.random() < 0.2 else drawn(random)
         if not has_views(layout) or prove(layout).checked[0].status != "proved":
             continue
         try:

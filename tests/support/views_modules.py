@@ -59,7 +59,9 @@ def outcomes(module: ModuleType, layout: Layout, shapes: Sequence[tuple[int, ...
         if not isinstance(buffer, type):
             kept = np.full(buffer.shape, 1, buffer.dtype)
             room = np.full(shape, 1, buffer.dtype)
+            noise = np.arange(buffer.size).reshape(buffer.shape).astype(buffer.dtype)
             found += [
+                _bytes(lambda noise=noise, shape=shape: module.unpack(noise, shape)),
                 _bytes(lambda tensor=tensor, kept=kept: module.pack(tensor, kept)),
                 _bytes(lambda b=buffer, shape=shape: module.unpack(b, shape)),
                 _bytes(lambda b=buffer, shape=shape: module.unpack(b.reshape(-1), list(shape))),
@@ -99,8 +101,16 @@ def packed(layout: Layout, tensor: np.ndarray, fill: int) -> np.ndarray:
     names = [axis.name for axis in layout.axes]
     for index in np.ndindex(*tensor.shape):
         if not layout.domain or layout.holds({**bound, **dict(zip(names, index, strict=True))}):
-            (slot,) = layout.slots(index, bound)
-            found[slot] = tensor[index]
+            found[list(layout.slots(index, bound))] = tensor[index]
+    return found
+
+
+def first_copies(layout: Layout, tensor: np.ndarray) -> np.ndarray:
+    """The buffer of a tensor in which only the first copy of an element is the element."""
+    bound = layout.bind(tensor.shape)
+    found = np.full(layout.size(bound), 1, tensor.dtype)
+    for index in np.ndindex(*tensor.shape):
+        found[layout.slots(index, bound)[0]] = tensor[index]
     return found
 
 
@@ -116,6 +126,9 @@ def check(layout: Layout, text: str, shapes: Sequence[tuple[int, ...]]) -> None:
         room = np.full_like(tensor, 1)
         back = module.unpack(buffer, shape, room)
         assert back is room
+        if layout.copies:
+            buffer = first_copies(layout, tensor)
+            assert np.array_equal(module.unpack(buffer, shape), tensor), (text, shape)
         held = packed(layout, np.ones_like(tensor), 0).sum() if layout.domain else tensor.size
         assert (back == tensor).sum() >= held
         assert np.array_equal(packed(layout, back, 1), wanted), (text, shape)

@@ -16,11 +16,8 @@ __all__ = ["WAYS", "generate_views", "has_views"]
 
 
 def has_views(layout: Layout) -> bool:
-    """Return whether there are such modules of a layout: its elements have one slot each.
-
-    Copies of elements, codes and single bits are packed by the modules of `code.numpy`.
-    """
-    return not layout.copies and layout.bit_of is None and layout.interface is None
+    """Return whether there are such modules of a layout: its elements stand for themselves."""
+    return layout.interface is None
 
 
 def generate_views(

@@ -1,8 +1,9 @@
-"""Statements that fill slots without an element, each a box; boxes may overlap each other."""
+"""The slots without an element, as boxes that may overlap, and the statements that fill them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from layoutdsl.code.arrays.axes import Axes, CutAxis
 from layoutdsl.code.arrays.names import Names
@@ -11,6 +12,31 @@ from layoutdsl.code.validate.arrays.frame import indented
 from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.expr import CeilDiv, Constant, Expr, FloorDiv, Mod
 from layoutdsl.language.meaning.model import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Slots beyond the end of an axis, where a digit of it has no more indices.
+
+    Attributes:
+        left: an extent; there are no such slots if it is 0.
+        at: the position in each dimension that has only one.
+        dimension: the dimension in which the slots lie behind others.
+        first: the first position there.
+    """
+
+    left: Expr | None
+    at: Mapping[int, Expr]
+    dimension: int
+    first: Expr
+
+
+def beyond(axes: Axes) -> Iterator[Beyond]:
+    """Yield all slots without an element in the split buffer of a target without gaps."""
+    dimensions = enumerate(axes.target.dimensions)
+    still = {k: Constant(each.constant) for k, each in dimensions if each.constant is not None}
+    for axis in axes.cut:
+        yield from _beyond(axis, still)
 
 
 def fills(axes: Axes, names: Names, layout: Layout, buffer: str = "buffer") -> tuple[str, ...]:
@@ -33,22 +59,29 @@ def fills(axes: Axes, names: Names, layout: Layout, buffer: str = "buffer") -> t
         places = "..." if start == ZERO else f"{names.text(start)}:"
         return tuple(names.named(shape, [*lead, f"{buffer}[{places}] = item"]))
     splits = split_statements(axes.target, "slots", names, buffer)
-    lines = [line for axis in axes.cut for line in _beyond(axis, axes, names, bool(splits), buffer)]
+    rank, filled = len(axes.target.dimensions), "slots" if splits else buffer
+    lines = [line for each in beyond(axes) for line in _fill(each, rank, names, filled)]
     return tuple(names.named(shape, [*lead, *splits, *lines]))
 
 
-def _beyond(axis: CutAxis, axes: Axes, names: Names, is_split: bool, buffer: str) -> Iterator[str]:
-    """Fill what lies beyond an axis: beyond its last block, and in each last part of a block."""
+def _beyond(axis: CutAxis, still: Mapping[int, Expr]) -> Iterator[Beyond]:
+    """Yield the slots beyond an axis: behind its last block, and in each last part of a block."""
     extent, places = axis.extent, axis.places[1]
     ends = [axis.divisors[place.past - 1] for place in places]
     for k, place in enumerate(places):
         if (axis.padded is None) if k == 0 else not axis.is_ragged:
             continue
         left: Expr = extent if k == 0 else Mod(extent, Constant(ends[k - 1]))
-        slots = [":" if d.constant is None else str(d.constant) for d in axes.target.dimensions]
+        at = dict(still)
         for j in range(k):
             over = extent if j == 0 else Mod(extent, Constant(ends[j - 1]))
-            slots[places[j].dimension] = names.text(FloorDiv(over, Constant(ends[j])))
-        slots[place.dimension] = f"{names.text(CeilDiv(left, Constant(ends[k])))}:"
-        line = f"{'slots' if is_split else buffer}[{', '.join(bare(slots))}] = item"
-        yield from [line] if k == 0 else [f"if {names.text(left)}:", *indented([line])]
+            at[places[j].dimension] = FloorDiv(over, Constant(ends[j]))
+        first = CeilDiv(left, Constant(ends[k]))
+        yield Beyond(None if k == 0 else left, at, place.dimension, first)
+
+
+def _fill(box: Beyond, rank: int, names: Names, buffer: str) -> Iterator[str]:
+    slots = [names.text(box.at[k]) if k in box.at else ":" for k in range(rank)]
+    slots[box.dimension] = f"{names.text(box.first)}:"
+    line = f"{buffer}[{', '.join(bare(slots))}] = item"
+    yield from [line] if box.left is None else [f"if {names.text(box.left)}:", *indented([line])]

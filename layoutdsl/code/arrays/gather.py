@@ -22,15 +22,28 @@ def gather_fills(layout: Layout, names: Names) -> tuple[str, ...]:
 def gather_functions(layout: Layout, names: Names, *, grids: bool) -> list[str]:
     """Return `_slots`, which yields the offsets of some elements at a time, and what it calls.
 
+    Of a layout with copies `_slots` yields all slots, and `_first_slots` those that are read.
+
     Args:
         layout: any.
         names: of its extents.
         grids: offsets are computed in arrays of 64 bits; else one by one, as integers of any size.
     """
+    first = _slots(layout.first_copy, "_first_slots", names, grids=grids) if layout.copies else []
+    return [
+        *_slots(layout, "_slots", names, grids=grids),
+        *first,
+        *(HELD if layout.domain and grids else []),
+        *(GRIDS if grids else []),
+    ]
+
+
+def _slots(layout: Layout, name: str, names: Names, *, grids: bool) -> list[str]:
     index = [names[axis.name] for axis in layout.axes]
+    own = [names[axis.name] for axis in layout.element_axes]
     several = targets(index) or "()"
     place = names.exactly(offset_expr(layout), NUMPY if grids else PYTHON)
-    found = f"yield {tuple_text(index)}, {place}"
+    found = f"yield {tuple_text(own)}, {place}"
     inner = [found]
     if layout.domain and grids:
         tests = " & ".join(f"({names.condition(each, NUMPY)})" for each in layout.domain)
@@ -38,11 +51,8 @@ def gather_functions(layout: Layout, names: Names, *, grids: bool) -> list[str]:
     elif layout.domain:
         tests = " and ".join(names.condition(each) for each in layout.domain)
         inner = [f"if {tests}:", f"    {found}"]
-    lines = [f"for {several} in {'_grids(shape)' if grids else 'np.ndindex(*shape)'}:"]
+    shape = names.tuple([axis.extent for axis in layout.axes]) if layout.copies else "shape"
+    lines = [f"for {several} in {f'_grids({shape})' if grids else f'np.ndindex(*{shape})'}:"]
     body = names.named("shape", [*lines, *indented(inner)])
     said = '"""Yield indices of elements, and the offset of each."""'
-    return [
-        *function("_slots", "shape: tuple[int, ...]", OFFSETS if grids else OFFSET, [said, *body]),
-        *(HELD if layout.domain and grids else []),
-        *(GRIDS if grids else []),
-    ]
+    return function(name, "shape: tuple[int, ...]", OFFSETS if grids else OFFSET, [said, *body])

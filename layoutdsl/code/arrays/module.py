@@ -64,7 +64,8 @@ def module_text(
         planned = plan(layout)
         reason = planned.reason if isinstance(planned, Fallback) else "no views of it are proved"
         own = gather_functions(layout, names, grids=way != "indices" and layout.rank > 0)
-        found = gather_moves(gather_fills(layout, names)), own
+        moves = gather_moves(gather_fills(layout, names), copied=bool(layout.copies))
+        found = moves, own
     moves, own = found
     element = layout.element
     body = [
@@ -101,7 +102,7 @@ def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
 
 def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
     """Return the same for a layout without digits: row by row, or in runs of one length."""
-    rows = rows_of(layout)
+    rows = None if layout.copies else rows_of(layout)
     if rows is None:
         return None
     filled = gather_fills(layout, names)

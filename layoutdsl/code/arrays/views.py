@@ -180,7 +180,8 @@ class _Side:
             if constant is not None:
                 yield str(constant)
             elif dimension not in self._places:
-                yield "0"
+                if self._axes[dimension].name not in self._copied:
+                    yield "0"
             else:
                 axis, place = self._places[dimension]
                 if axis.name not in self._copied:

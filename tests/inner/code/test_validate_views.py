@@ -32,6 +32,11 @@ KINDS = {
     "upper": "layout L(b, i: N, j: N) = [b, i + j*(j + 1)/2 : (N*N + N)/2] where i <= j",
     "band": "layout L(i, j) = [i, j - i + 1 : 3] where i <= j + 1, j <= i + 1",
     "sparse": "layout L(i: N, j: N) = [(i + j)/2, i] where (i + j)%2 == 0",
+    "copies": "layout L(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]",
+    "copies of a tuple": "layout L(r, g, q: 3 broadcast) = [r, (g, q)] of u4",
+    "copies in blocks": "layout L(r, g: 64, q: 2 broadcast) = [r/8, (q, g/16), r%8, g%16 ^ r%8]",
+    "copies of a triangle": "layout L(i: N, j: N, q: 2 broadcast) = [q, i, j] where j <= i",
+    "bits": "layout L(r, k) = [r, bit, k/8, k%8] of u4 fill any",
 }
 
 

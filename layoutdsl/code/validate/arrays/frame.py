@@ -38,8 +38,8 @@ def _item(fill: float, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         item = np.asarray(fill).astype(dtype)
     held = float(item) if dtype.kind in "fV" else item.item()
-    rounded = dtype.kind not in "biu" and fill % 1 and math.isfinite(held)
-    if not (held == fill or rounded or (np.isnan(fill) and np.isnan(held))):
+    same = held == fill or (np.isnan(fill) and np.isnan(held))
+    if not (same or (dtype.kind not in "biu" and fill % 1 and math.isfinite(held))):
         raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
     return item
 ''')
@@ -160,12 +160,14 @@ class Moves:
         fills: statements that fill slots of `buffer` with `item`.
         packs: statements that move elements from `src` to `buffer`.
         unpacks: statements that move them from `src` to `tensor`.
-        refusals: statements that refuse narrow elements of `src` that have other values.
+        checks: statements of `pack` that refuse elements with a slot that are no narrow ones.
+        refusals: statements of `unpack` that refuse such elements.
     """
 
     fills: tuple[str, ...]
     packs: tuple[str, ...]
     unpacks: tuple[str, ...]
+    checks: tuple[str, ...]
     refusals: tuple[str, ...]
 
 
@@ -181,6 +183,7 @@ def view_moves(fills: Sequence[str], *, puts: bool) -> Moves:
         tuple(fills),
         ("for part, slots in _views(src, buffer):", _copy("slots", "part", puts=puts)),
         (read.format("part"), _copy("part", "slots", puts=puts)),
+        ("for part, _ in _views(src, buffer):", "    _refuse_values(part)"),
         (read.format("_"), "    _refuse_values(slots)"),
     )
 
@@ -198,6 +201,7 @@ def copied_moves(fills: Sequence[str], first: str) -> Moves:
         tuple(fills),
         ("for part, slots in _views(src, buffer):", _copy("slots", copies, puts=True)),
         (read.format("part"), _copy("part", f"slots[{first}]", puts=True)),
+        ("for part, _ in _views(src, buffer):", "    _refuse_values(part)"),
         (read.format("_"), "    _refuse_values(slots)"),
     )
 
@@ -216,17 +220,20 @@ def run_moves(fills: Sequence[str]) -> Moves:
         tuple(fills),
         ("for part, slots, rows in _runs(src, buffer):", "    slots[rows] = part"),
         ("for part, slots, rows in _runs(tensor, src):", "    part[...] = slots[rows]"),
+        ("for part, _, _ in _runs(src, buffer):", "    _refuse_values(part)"),
         ("for _, slots, rows in _runs(tensor, src):", "    _refuse_values(slots[rows])"),
     )
 
 
-def gather_moves(fills: Sequence[str]) -> Moves:
+def gather_moves(fills: Sequence[str], *, copied: bool) -> Moves:
     """Return what the verbs do with offsets of elements.
 
     Args:
         fills: statements that fill slots.
+        copied: an element has several slots, of which the first is read.
     """
-    read = ("flat = src.reshape(-1)", "for index, slots in _slots(tensor.shape):")
+    slots = "_first_slots" if copied else "_slots"
+    read = ("flat = src.reshape(-1)", f"for index, slots in {slots}(tensor.shape):")
     return Moves(
         tuple(fills),
         (
@@ -235,6 +242,7 @@ def gather_moves(fills: Sequence[str]) -> Moves:
             "    flat[slots] = src[index]",
         ),
         (*read, "    tensor[index] = flat[slots]"),
+        ("for index, _ in _slots(src.shape):", "    _refuse_values(src[index])"),
         (*read, "    _refuse_values(flat[slots])"),
     )
 
@@ -246,7 +254,9 @@ def verbs(layout: Layout, moves: Moves) -> list[str]:
 
 def _pack(layout: Layout, moves: Moves) -> list[str]:
     fill = layout.fill
-    is_narrow = narrow(layout.element) is not None
+    checks = moves.checks if layout.domain else ("_refuse_values(src)",)
+    if narrow(layout.element) is None:
+        checks = ()
     words = "padding is `fill`"
     if isinstance(fill, FillAny):
         words = "padding is `fill`, or what `out` has"
@@ -260,7 +270,7 @@ def _pack(layout: Layout, moves: Moves) -> list[str]:
             f'"""Return the buffer of the tensor `src`; {words}. ValueError: it does not fit."""',
             "src = np.asarray(src)",
             "buffer = _target(out, physical_shape(src.shape), src)",
-            *(["_refuse_values(src)"] if is_narrow else []),
+            *checks,
             *fillings(layout, moves.fills),
             *moves.packs,
             "return buffer",

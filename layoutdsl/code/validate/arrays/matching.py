@@ -36,6 +36,7 @@ _KNOWN = frozenset(
         "_views",
         "_runs",
         "_slots",
+        "_first_slots",
         "_put",
         "_grids",
         "_grid",
@@ -50,6 +51,7 @@ _MOVERS = {
     "_views": ("tensor: Array, buffer: Array", (frame.VIEWS,)),
     "_runs": ("tensor: Array, buffer: Array", (frame.RUNS,)),
     "_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
+    "_first_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
 }
 """The functions of which one says where elements lie, with their arguments and results."""
 
@@ -152,7 +154,7 @@ def _check_names(functions: Mapping[str, Function]) -> None:
     for name in functions:
         if name not in _ALL and name not in spoken:
             raise Meaningless(f"`{name}` is not called")
-    if len(_MOVERS.keys() & functions.keys()) != 1:
+    if len(_MOVERS.keys() & functions.keys() - {"_first_slots"}) != 1:
         raise Meaningless("elements are moved in several ways, or in none")
 
 
@@ -181,7 +183,7 @@ def verbs(module: Module, layout: Layout) -> Verbs:
         if layout.copies:
             ways = [frame.copied_moves(fills, "FIRST")]
         if "_slots" in module.functions:
-            ways = [frame.gather_moves(fills)]
+            ways = [frame.gather_moves(fills, copied=bool(layout.copies))]
         if "_runs" in module.functions:
             ways = [frame.run_moves(fills)]
         for moves in ways:

@@ -539,26 +539,28 @@ class Reader:
 
     def _gathered(self, word: str) -> tree.Node:
         """``for i, j in _grids(shape): yield (i, j), offset``: all indices, one at a time."""
-        function, axes, env = self.module["_slots"], self.layout.axes, dict[str, Value]()
+        layout, name = self.layout, "_slots"
+        if layout.copies and word == "unpack":
+            layout, name = layout.first_copy, "_first_slots"
+        function, axes, env = self.module[name], layout.axes, dict[str, Value]()
         check_names(function.body, ["shape"], frozenset({"shape", *self.module.functions}))
         *before, loop = function.body
         for each in before:
             match each:
                 case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Name(id="shape")):
-                    self._bind(env, names, [axis.extent for axis in axes])
+                    self._bind(env, names, [axis.extent for axis in layout.element_axes])
                 case _:
                     raise Meaningless(f"`{ast.unparse(each)}` is not known")
         match loop:
             case ast.For(target=ast.Tuple(elts=names), iter=iterated, body=body, orelse=[]) if (
                 function.arguments == "shape: " + INTEGERS
             ):
+                grids = self._goes_by_grids(iterated, layout, env)
                 self._bind(env, names, [Index(axis.name) for axis in axes])
             case _:
                 raise Meaningless("`_slots` goes over something else than all indices")
         grid, held = ast.unparse(loop.target), list[Condition]()
-        grids = ast.unparse(iterated) == "_grids(shape)"
-        if not grids and ast.unparse(iterated) != "np.ndindex(*shape)":
-            raise Meaningless("`_slots` goes over something else than all indices")
+        own = [each for each, axis in zip(names, axes, strict=True) if axis in layout.element_axes]
         match body:
             case [
                 ast.Assign(
@@ -575,17 +577,17 @@ class Reader:
                     raise Meaningless(f"`{ast.unparse(test)}` is not known")
                 held, body = [condition(each, env) for each in tests], rest
         match body:
-            case [ast.Expr(value=ast.Yield(value=ast.Tuple(elts=[index, place])))] if (
-                ast.unparse(index) == grid
-            ):
+            case [ast.Expr(value=ast.Yield(value=ast.Tuple(elts=[index, place])))] if ast.unparse(
+                index
+            ) == ast.unparse(ast.Tuple(own, ast.Load())):
                 offset = number(place, env, arrays=grids)
             case _:
                 raise Meaningless("`_slots` yields something else than indices and offsets")
         if grids:
             self.gathered = [offset, *(side for each in held for side in (each.left, each.right))]
-        digits = tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes)
-        own: Expr = horner_expr(digits) if digits else ZERO
-        ends = (offset, own) if word == "pack" else (own, offset)
+        digits = tuple(Coordinate(Index(a.name), a.extent) for a in layout.element_axes)
+        element: Expr = horner_expr(digits) if digits else ZERO
+        ends = (offset, element) if word == "pack" else (element, offset)
         node: tree.Node = tree.Run(
             tree.Place(tree.TARGET, ends[0]), tree.Place(tree.SOURCE, ends[1]), ONE
         )
@@ -593,6 +595,26 @@ class Reader:
         for axis in reversed(axes):
             node = tree.For(axis.name, axis.extent, node)
         return node
+
+    def _goes_by_grids(self, iterated: ast.expr, layout: Layout, env: Mapping[str, Value]) -> bool:
+        """Whether all indices are gone through in grids; if not, one by one."""
+        match iterated:
+            case ast.Call(func=ast.Name(id="_grids"), args=[shape], keywords=[]):
+                grids = True
+            case ast.Call(func=function, args=[ast.Starred(value=shape)], keywords=[]) if (
+                ast.unparse(function) == "np.ndindex"
+            ):
+                grids = False
+            case _:
+                raise Meaningless("`_slots` goes over something else than all indices")
+        match shape:
+            case ast.Name(id="shape") if not layout.copies:
+                return grids
+            case ast.Tuple(elts=sizes) if len(sizes) == len(layout.axes):
+                pairs = zip(sizes, layout.axes, strict=True)
+                if all(self.same(number(size, env), axis.extent) for size, axis in pairs):
+                    return grids
+        raise Meaningless("`_slots` goes over something else than all indices")
 
 
 def _places(node: ast.expr) -> list[ast.expr]:
