@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from layoutdsl.language.texts.values import brief
 
 if TYPE_CHECKING:
+    from layoutdsl.code.modules import Moves
     from layoutdsl.code.native.conversion import NativeConversion
-    from layoutdsl.code.native.module import NativeModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class TensorConversion:
         native: compiled C, which may have one, for arrays that it takes.
     """
 
-    first: ModuleType | NativeModule
-    second: ModuleType | NativeModule
+    first: Moves
+    second: Moves
     fallback: str
     native: NativeConversion | None = None
 
@@ -101,5 +101,5 @@ class TensorConversion:
             if found is not None:
                 return found
         given = {} if fill is None else {"fill": fill}
-        tensor = self.first.unpack(src, shape, threads=threads)
+        tensor = self.first.unpack(src, tuple(shape), threads=threads)
         return self.second.pack(tensor, out, **given, threads=threads)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
 from layoutdsl.code.compiling import compile as compile_
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from layoutdsl.code import EmittedModule
     from layoutdsl.code.loops.moves import NoCode
-    from layoutdsl.code.native.conversion import BothModules, NativeConversion
+    from layoutdsl.code.native.conversion import NativeConversion
     from layoutdsl.code.native.program import EmittedProgram
     from layoutdsl.code.record_conversion import RecordConversion
     from layoutdsl.language.offsets.axes import Axes
@@ -225,33 +224,33 @@ def _unchecked(
         native = None
         if compiles and not source.domain and not target.domain and not target.copies:
             from layoutdsl.code.loops.trees import goes_by_the_tensor
-            from layoutdsl.code.native.conversion import BothModules
 
             if not goes_by_the_tensor(source, target):
-                both = (plain_module(each, validate, True) for each in (source, target))
-                native = _native(source, target, BothModules(*both), compiled, validate)
+                native = _native(source, target, compiled, validate, is_straight=False)
         return TensorConversion(first, second, emitted.reason, native)
     if validate:
         emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
     if not compiles:
         return StraightConversion(plain)
-    return StraightConversion(plain, _native(source, target, plain, compiled, validate))
+    return StraightConversion(plain, _native(source, target, compiled, validate, is_straight=True))
 
 
 def _native(
     source: Layout,
     target: Layout,
-    plain: ModuleType | BothModules,
     compiled: CompileTarget,
     validate: bool,
+    *,
+    is_straight: bool,
 ) -> NativeConversion:
+    """Return the compiled conversion; NumPy has one too if it `is_straight`."""
     from layoutdsl.code.loops.moves import Move
     from layoutdsl.code.native.conversion import NativeConversion
     from layoutdsl.code.native.libraries import Emitter, Libraries
 
     name = f"{source.name}_to_{target.name}"
-    straight = isinstance(plain, ModuleType)  # else both layouts' own modules serve
+    read, written = (plain_module(each, validate, True) for each in (source, target))
 
     def make(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
         from layoutdsl.code.native.program import conversion_c
@@ -262,10 +261,10 @@ def _native(
         name,
         {"convert": Move(source, target)},
         Emitter(make, validated if validate else None),
-        lambda found: numpy_serves(compiled, found.reason) if straight else None,
+        lambda found: numpy_serves(compiled, found.reason) if is_straight else None,
         waits=compiled == "native",
     )
-    return NativeConversion(plain, target, libraries, failing(compiled))
+    return NativeConversion(read, written, libraries, failing(compiled))
 
 
 def _validated(

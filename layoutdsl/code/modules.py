@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from layoutdsl.code.emitting import validated
-from layoutdsl.code.generating import UNPROVED, generate_moves
+from layoutdsl.code.generating import UNPROVED, generate
 from layoutdsl.code.native.compilers import CompilerError
+from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.code.proved import CheckedModule
 from layoutdsl.language.meaning.arguments import TEXT, expect
 from layoutdsl.language.meaning.model import Layout
@@ -23,7 +23,7 @@ CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
 SUBSTITUTE = "numpy serves in place of compiled code"
 """How those are told who asked for compiled code and do not get it."""
-Moves: TypeAlias = "ModuleType | NativeModule"
+Moves: TypeAlias = "NumpyModule | NativeModule"
 
 
 def expect_target(name: str, target: CompileTarget) -> None:
@@ -63,15 +63,14 @@ def unchecked(layout: Layout, target: CompileTarget, validate: bool, unproved: b
     return found
 
 
-def is_proved(plain: ModuleType) -> bool:
-    """Return whether the layout of a numpy module is proved, and not only allowed."""
-    certificate: str = plain.CERTIFICATE
-    return not certificate.startswith(UNPROVED)
+def is_proved(plain: NumpyModule) -> bool:
+    """Return whether the layout of a NumPy module is proved, and not only allowed."""
+    return not plain.CERTIFICATE.startswith(UNPROVED)
 
 
 @cache
-def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> ModuleType:
-    """Return the numpy module; the text of a proved layout is kept on the disk."""
+def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> NumpyModule:
+    """Return the NumPy module; the text of a proved layout is kept on the disk."""
     from layoutdsl.code import EmittedModule, load
     from layoutdsl.code.native.cache import keep_text, kept_text
     from layoutdsl.language.texts.resources import fingerprint
@@ -79,14 +78,14 @@ def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> Modu
     key = f"{fingerprint()} numpy {validate} {exact(layout)}"
     text = kept_text(key)
     if text is not None:
-        return load(EmittedModule(layout.name, text, None))
-    made = generate_moves(layout, validate=validate, unproved=unproved)
+        return NumpyModule(layout, load(EmittedModule(layout.name, text, None)))
+    made = generate(layout, validate=validate, unproved=unproved)
     if made.checked.status == "proved":  # the undecided may be decided with more time
         keep_text(key, made.text)
-    return made.load()
+    return NumpyModule(layout, made.load())
 
 
-def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Moves:
+def _native(layout: Layout, plain: NumpyModule, target: CompileTarget, validate: bool) -> Moves:
     if layout.domain:
         numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
         return plain

@@ -235,9 +235,8 @@ def code_of(layout: Layout, target: CompileTarget, unproved: bool = False) -> Co
     from layoutdsl.files.pieces.moves import Code
 
     layout = layout.of_codes
-    module, plain = (unchecked(layout, each, True, unproved) for each in (target, NUMPY))
-    proved = is_proved(plain_module(layout, True, unproved))
-    beside = 8 * OFFSETS if hasattr(plain, "_offsets") else 0
+    module, plain = unchecked(layout, target, True, unproved), plain_module(layout, True, unproved)
+    beside = 8 * OFFSETS if plain.computes_offsets else 0
 
     def scratch(width: int) -> int:
         """What numpy needs for each element, besides its tensor and its buffer."""
@@ -245,7 +244,7 @@ def code_of(layout: Layout, target: CompileTarget, unproved: bool = False) -> Co
         return 0 if native else beside or width
 
     # Pieces are moved by the code of the whole, so the whole shape is checked once, before them.
-    return Code(layout, module, scratch, None if proved else partial(check_shape, layout))
+    return Code(layout, module, scratch, None if is_proved(plain) else partial(check_shape, layout))
 
 
 OFFSETS = 5

@@ -116,16 +116,6 @@ def test_a_fallback_says_why() -> None:
     assert made.fallback == module.FALLBACK
 
 
-def test_runs_and_rows_are_told_in_the_head() -> None:
-    for text, said in (
-        (BY_NAME["Xor"].text, "Runs of 8 elements along axis j"),
-        ("layout Low(i: N, j: N) = [i*(i+1)/2 + j : N*(N+1)/2] where j <= i", "Rows along axis j"),
-    ):
-        module = module_of(text)
-        assert module.FALLBACK is None
-        assert said in str(module.__doc__)
-
-
 @pytest.mark.parametrize("name", ["lambda", "import", "np", "slice"])
 def test_names_that_python_knows_are_harmless(name: str) -> None:
     module = module_of(f"layout Keyword({name}, c) = [c/4, {name}, c%4]")

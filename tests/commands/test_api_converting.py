@@ -82,14 +82,14 @@ def test_extents_that_one_layout_has_fixed() -> None:
     small = np.ascontiguousarray(TENSOR[:, :3])
     buffer = layoutdsl.compile(SPECS["Blocks"], "numpy").pack(small)
     assert np.array_equal(conversion(buffer, (2, 3, 3, 4)), small.transpose(0, 2, 3, 1))
-    with pytest.raises(ValueError, match="extent 3"):
+    with pytest.raises(ValueError, match="axis `c` of layout `Blocks` has 3 elements"):
         conversion(BUFFER, SHAPE)
 
 
 def test_only_in_the_range_of_both() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Narrow"])
     assert np.array_equal(conversion(BUFFER, SHAPE), LAST)
-    with pytest.raises(ValueError, match="Blocks and Narrow are both defined where C <= 20"):
+    with pytest.raises(ValueError, match="defined where C <= 20"):
         conversion(BUFFER, (2, 21, 3, 4))
 
 

@@ -1,13 +1,12 @@
 """From one layout's buffer straight to that of another by compiled C.
 
-Arguments are checked by the numpy module that converts between the same layouts, and what C does
-not take is left to it.
+Arguments are checked by the NumPy modules of both layouts, and what C does not take is left to
+NumPy.
 """
 
 from __future__ import annotations
 
 from math import prod
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,25 +26,9 @@ from layoutdsl.code.native.module import (
     of_type,
 )
 from layoutdsl.code.native.padding import moved_beside_padding
+from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
-
-
-class BothModules:
-    """What a compiled conversion asks of numpy where no module converts: both layouts' own."""
-
-    _offsets = None  # it has no boxes of padding
-
-    def __init__(self, source: ModuleType, target: ModuleType) -> None:
-        """Take the numpy modules of the layout that is read, and of the one that is written."""
-        self._source, self._target = source, target
-        self._source_box, self._box, self._item = source._box, target._box, target._item
-
-    def _extents(self, shape: object) -> tuple[int, ...]:
-        """The extents of a shape that both layouts have; ValueError or TypeError for another."""
-        extents: tuple[int, ...] = self._target._extents(self._source._extents(shape))
-        return extents
 
 
 class NativeConversion:
@@ -57,19 +40,18 @@ class NativeConversion:
     """
 
     def __init__(
-        self, plain: ModuleType | BothModules, target: Layout, libraries: Libraries, failed: Failed
+        self, source: NumpyModule, written: NumpyModule, libraries: Libraries, failed: Failed
     ) -> None:
         """Prepare it; nothing is compiled yet.
 
         Args:
-            plain: the generated numpy module that converts between the same layouts, loaded, or
-                those of both.
-            target: the layout that is written.
+            source: the module of the layout that is read; it checks arguments, as the other does.
+            written: the module of the layout that is written, over the same axes.
             libraries: what is compiled of the verb ``convert``.
             failed: is told that a compiler failed, when a class of shapes is met that needs it.
         """
         self.libraries, self._failed = libraries, failed
-        self._plain, self.target = plain, target
+        self._source, self._written, self.target = source, written, written.layout
         self._failure: CompilerError | None = None
         self._known: dict[Any, Ready] = {}
         self._again: Again = never
@@ -96,8 +78,8 @@ class NativeConversion:
         if fill is None and isinstance(self.target.fill, FillAny):
             if out is None:
                 return moved(prepared, src, out, workers)
-            extents = self._plain._extents(shape)
-            return moved_beside_padding(self._plain, prepared, src, out, extents, workers)
+            extents = self.extents(shape)
+            return moved_beside_padding(self.target, prepared, src, out, extents, workers)
         if fill is None:
             self._again = prepared.again
         return moved(prepared, src, out, workers)
@@ -110,7 +92,7 @@ class NativeConversion:
             return None
         given = self._fill(fill)
         if given is not None and (fill is not None or isinstance(self.target.fill, FillValue)):
-            fill = code_of(self._plain, given, src.dtype, codes)
+            fill = code_of(self._written, given, src.dtype, codes)
         into = None if out is None else out.view(codes)
         found = self.converted(src.view(codes), shape, into, fill, threads)
         if found is None:
@@ -137,17 +119,16 @@ class NativeConversion:
 
     def _ready(self, src: object, shape: object, fill: object) -> Ready | None:
         """A call but for its arrays; ``None`` where numpy has to do it, or to refuse it."""
-        plain = self._plain
         if not isinstance(src, np.ndarray) or not self._taken(src):
             return None
-        extents = plain._extents(shape)
-        read, box = plain._source_box(extents), plain._box(extents)
+        extents = self.extents(shape)
+        read, box = self._source.box(extents), self._written.box(extents)
         given, width = self._fill(fill), src.dtype.itemsize
         if given is None or src.shape not in (read, (prod(read),)):
             return None
         if 0 in extents or max(map(prod, (extents, read, box))) * width >= MOST_BYTES:
             return None
-        item = plain._item(given, src.dtype)
+        item = self._written.item(given, src.dtype)
         called = self._called(width, extents)
         if called is None:
             return None
@@ -158,13 +139,11 @@ class NativeConversion:
 
     def extents(self, shape: object) -> tuple[int, ...]:
         """Return a shape as both layouts take it; ValueError or TypeError for another."""
-        found: tuple[int, ...] = self._plain._extents(shape)
-        return found
+        return self._written.extents(self._source.extents(shape))
 
     def source_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the buffer that is read, for a shape that was checked."""
-        read: tuple[int, ...] = self._plain._source_box(extents)
-        return read
+        return self._source.box(extents)
 
     def forget(self) -> None:
         """Look up anew what serves, at the next call."""

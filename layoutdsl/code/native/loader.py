@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 from warnings import warn
 
 from layoutdsl.code.loops.moves import move_of
 from layoutdsl.code.native.compilers import CompilerError, compiler, expect_reader
 from layoutdsl.code.native.libraries import Emitter, Libraries, Untold
 from layoutdsl.code.native.module import Failed, NativeModule
+from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.texts.resources import install_command
 
@@ -52,7 +52,7 @@ def say(words: str) -> None:
 
 def native_module(
     layout: Layout,
-    plain: ModuleType,
+    plain: NumpyModule,
     emit: Emitter,
     *,
     failed: Failed = insist,
@@ -64,7 +64,7 @@ def native_module(
 
     Args:
         layout: every parameter has a value.
-        plain: the generated numpy module of the same layout, loaded; it checks arguments.
+        plain: the NumPy module of the same layout; it checks arguments.
         emit: makes the C.
         failed: is told that a compiler failed, when a class of shapes is met that needs it.
         untold: is told that there is no C for a move.

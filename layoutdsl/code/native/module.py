@@ -1,6 +1,6 @@
 """A layout that is packed by compiled C, with the same functions as a generated numpy module.
 
-Arguments are checked by the numpy module of the same layout, and what C does not take is left to
+Arguments are checked by the NumPy module of the same layout, and what C does not take is left to
 it: arrays that are not contiguous, items of other than 1, 2, 4 or 8 bytes, empty tensors. What was
 found right once is remembered by shape, type and fill, so that a small call costs little.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 from math import prod
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,9 @@ from layoutdsl.code.native.calls import (
 )
 from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.libraries import Libraries
-from layoutdsl.code.native.padding import moved_beside_padding, of_every_copy
+from layoutdsl.code.native.padding import moved_beside_padding
+from layoutdsl.code.numpy.support import _boxed, _within
+from layoutdsl.code.numpy_module import DEFAULT, NumpyModule
 from layoutdsl.language.integers.expr import Constant, Extent, text
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue, FillZeroPoint
@@ -43,13 +44,6 @@ MOST_REMEMBERED = 256
 MOST_BYTES = 2**52
 """Of either array: what is proved of C holds below it, and no memory is as large."""
 ALONE = 1
-
-
-class _Default:
-    """Stands for the fill of the layout."""
-
-
-DEFAULT = _Default()
 
 
 class NativeModule:
@@ -66,7 +60,7 @@ class NativeModule:
     target = "native"
 
     def __init__(
-        self, layout: Layout, plain: ModuleType, libraries: Libraries, failed: Failed
+        self, layout: Layout, plain: NumpyModule, libraries: Libraries, failed: Failed
     ) -> None:
         self.__name__ = plain.__name__
         self.__doc__ = plain.__doc__
@@ -188,9 +182,9 @@ class NativeModule:
         prepared = self._packing(src, fill) if found is None else None
         if prepared is not None:
             if self._values is not None:
-                self._plain._within(src, *self._values)
+                _within(src, *self._values)
             if self._keeps and out is not None and (fill is DEFAULT or fill is None):
-                found = moved_beside_padding(self._plain, prepared, src, out, src.shape, threads)
+                found = moved_beside_padding(self.layout, prepared, src, out, src.shape, threads)
             else:
                 found = moved(prepared, src, out, threads)
         return plain() if found is None else found
@@ -241,12 +235,12 @@ class NativeModule:
         if key in self._packs:
             return self._packs[key]
         self._expect_rank(src)
-        extents = self._plain._extents(src.shape)
+        extents = self._plain.extents(src.shape)
         padding = self.padding(extents, src.dtype, fill)
         called = None if padding is None else self.called("pack", extents, src.dtype)
         if padding is None or called is None:
             return None
-        box = self._plain._box(extents)
+        box = self._plain.box(extents)
         prepared = ready(called, extents, (src.shape, box), src.dtype, *padding)
         return _remembered(self._packs, None if self._values else key, prepared)
 
@@ -260,12 +254,11 @@ class NativeModule:
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
         if not isinstance(src, ndarray) or not self._taken(src.dtype):
             return None
-        extents = self._plain._extents(shape)
+        extents = self._plain.extents(shape)
         key = (src.shape, src.dtype, extents)
         if key in self._unpacks:
             return self._unpacks[key]
-        box = self._plain._box(extents)
-        self._plain._boxed(src, box)
+        _boxed(src, self._plain.box(extents))
         called = self.called("unpack", extents, src.dtype)
         if called is None:
             return None
@@ -274,8 +267,7 @@ class NativeModule:
 
     def extents(self, shape: object) -> tuple[int, ...]:
         """Return a shape as the layout takes it; ValueError or TypeError for another."""
-        found: tuple[int, ...] = self._plain._extents(shape)
-        return found
+        return self._plain.extents(shape)
 
     def forget(self) -> None:
         """Look up anew what serves, at the next call."""
@@ -311,9 +303,7 @@ class NativeModule:
                     given = None
         if given is None:
             return None
-        item = self._plain._item(given, dtype)
-        if self._values is not None:
-            self._plain._within(item, *self._values)
+        item = self._plain.item(given, dtype)
         if self.layout.start == Constant(0):
             return item.tobytes(), None
         values: dict[str, int] = {}
@@ -348,10 +338,7 @@ class NativeModule:
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
         """Whether all that C works out stays within 64 bits."""
-        for plain, shape in ((self._plain, extents), of_every_copy(self._plain, extents)):
-            if hasattr(plain, "_kind") and plain._kind(shape) is object:
-                return False
-        sizes = (prod(extents), prod(self._plain._box(extents)))
+        sizes = (prod(extents), prod(self._plain.box(extents)))
         return bool(max(sizes) * width < MOST_BYTES)
 
 
@@ -387,13 +374,13 @@ def codes_of(array: object, element: ElementType | None) -> np.dtype[Any] | None
     return np.dtype(f"u{dtype.itemsize}") if fits else None
 
 
-def code_of(plain: Any, fill: Any, dtype: np.dtype[Any], codes: np.dtype[Any]) -> Any:
+def code_of(plain: NumpyModule, fill: Any, dtype: np.dtype[Any], codes: np.dtype[Any]) -> Any:
     """Return the fill as the unsigned integer that stands for it.
 
     Raises:
         ValueError, TypeError: the type cannot hold it.
     """
-    return plain._item(fill, dtype).view(codes).item()
+    return plain.item(fill, dtype).view(codes).item()
 
 
 def of_type(out: object, dtype: np.dtype[Any]) -> bool:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
 
 import numpy as np
 
+from layoutdsl.code.arrays.axes import Axes, axes_of
+from layoutdsl.code.arrays.fills import beyond
+from layoutdsl.code.moves import Fallback
 from layoutdsl.code.native.calls import Array, Ready, moved
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning.model import Layout
 
 SHORT = 8
 """Bytes of padding in a row that take longer to put back than to go round."""
@@ -17,67 +22,56 @@ FEW = 1 << 12
 
 
 def moved_beside_padding(
-    plain: Any,
+    layout: Layout,
     prepared: Ready,
     src: object,
     out: object,
     extents: tuple[int, ...],
     threads: int,
 ) -> Array | None:
-    """Return ``out`` with the elements in it, its padding as it was; ``None`` where numpy has to.
+    """Return ``out`` with the elements in it, its padding as it was; `None` if NumPy has to.
 
     Args:
-        plain: the numpy module of the same layout, or what stands for it.
+        layout: that of the buffer that is written.
         prepared: as for `moved`, and so are the arrays and threads.
         extents: of the tensor, checked.
     """
-    plain, extents = of_every_copy(plain, extents)
     if not isinstance(out, np.ndarray) or out.shape != prepared.result:
         return None
     if out.dtype != prepared.dtype:
         return None
-    if hasattr(plain, "_offsets"):  # it has no boxes of padding
+    axes = _axes(layout.every_copy)
+    if axes is None:
         return None
-    places = _padding(plain, out, extents)
+    places = list(_padding(axes, out, layout.bind(extents)))
     if any(each.size > FEW and each.shape[-1] * each.itemsize < SHORT for each in places):
         return None  # numpy, which leaves it alone, is sooner done
     with _kept(places):
         return moved(prepared, src, out, threads)
 
 
-class _EveryCopy:
-    """The functions of a numpy module that are of all copies, by their usual names."""
-
-    def __init__(self, plain: Any) -> None:
-        self._plain = plain
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._plain, f"_all{name}")
-
-
-def of_every_copy(plain: Any, extents: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """Return what says where everything of a buffer lies, and the extents that it takes.
-
-    To the functions of a tensor in its first copies the slots of the others are padding.
-    """
-    if not hasattr(plain, "_whole"):
-        return plain, extents
-    return _EveryCopy(plain), plain._whole(extents)
+@cache
+def _axes(layout: Layout) -> Axes | None:
+    """Return the axes whose ends leave all the padding of a layout; `None` if others do."""
+    found = axes_of(None, layout)
+    if isinstance(found, Fallback) or found.has_gaps or found.target.layout.is_flat:
+        return None
+    return None if any(each.turned for each in found.target.splits) else found
 
 
-def _padding(plain: Any, buffer: Array, extents: tuple[int, ...]) -> list[Array]:
-    """The boxes of slots that hold no element.
-
-    Args:
-        plain: a numpy module that says which these are.
-        buffer: in the shape of the layout's buffer.
-        extents: of the tensor, checked.
-    """
-    places = list(plain._beyond(buffer, extents)) if hasattr(plain, "_beyond") else []
-    if hasattr(plain, "_gaps"):
-        slots = plain._slots(buffer, extents) if hasattr(plain, "_slots") else buffer
-        places += [slots[gap] for gap in plain._gaps(extents)]
-    return places
+def _padding(axes: Axes, buffer: Array, values: Mapping[str, int]) -> Iterator[Array]:
+    """Yield boxes of all slots that hold no element, as views of a contiguous buffer."""
+    if not axes.has_padding:
+        return
+    shape = [evaluate(each.extent, values) for each in axes.target.dimensions]
+    slots = buffer.reshape(shape)
+    for each in beyond(axes):
+        if each.left is None or evaluate(each.left, values):
+            at: list[int | slice] = [slice(None)] * len(shape)
+            for dimension, place in each.at.items():
+                at[dimension] = evaluate(place, values)
+            at[each.dimension] = slice(evaluate(each.first, values), None)
+            yield slots[tuple(at)]
 
 
 @contextmanager
