@@ -38,6 +38,8 @@ class _Default:
 
 
 DEFAULT = _Default()
+MOST_REMEMBERED = 256
+"""Shapes whose buffers a module remembers."""
 
 
 class NumpyModule:
@@ -61,6 +63,7 @@ class NumpyModule:
         self.FALLBACK: str | None = module.FALLBACK
         self.layout, self.module = layout, module
         self._axes = layout.element_axes
+        self._boxes: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<numpy module of layout {self.layout.name}>"
@@ -179,15 +182,21 @@ class NumpyModule:
             ValueError, TypeError: the layout has no such shape.
         """
         found = _integers(shape, len(self._axes), "shape")
-        if 0 in found:
-            self._values(found)
-        else:
-            self.layout.bind(found)
+        if found not in self._boxes:
+            box = self._box(found)
+            if len(self._boxes) >= MOST_REMEMBERED:
+                self._boxes.clear()
+            self._boxes[found] = box
         return found
 
     def box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of the buffer, for extents that were checked."""
+        return self._boxes.get(extents) or self._box(extents)
+
+    def _box(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the same; ValueError if the layout has no such shape."""
         if 0 not in extents:
+            self.layout.bind(extents)
             found: tuple[int, ...] = self.module.physical_shape(extents)
             return found
         values = self._values(extents)

@@ -145,11 +145,7 @@ def _refuse_values(array: Array) -> None:
 
 def narrow(element: ElementType | None) -> tuple[int, int] | None:
     """Return the least and the largest value of an element that does not fill its item."""
-    if element is None:
-        return None
-    if element.kind == "bool":
-        return 0, 1
-    return None if element.fills_item else element.values
+    return None if element is None or element.fills_item else element.values
 
 
 @dataclass(frozen=True, slots=True)
