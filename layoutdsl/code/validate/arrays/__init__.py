@@ -14,7 +14,8 @@ import re
 from collections.abc import Sequence
 
 from layoutdsl.code.validate.arrays.matching import parsed
-from layoutdsl.code.validate.arrays.reader import Reader, Slice, Turn
+from layoutdsl.code.validate.arrays.reader import Reader
+from layoutdsl.code.validate.arrays.statements import Slice, Turn
 from layoutdsl.code.validate.loops import both_sides, proofs_of
 from layoutdsl.code.validate.loops.magnitude import MOST_BYTES, Magnitudes, limits
 from layoutdsl.code.validate.loops.ranges import below
