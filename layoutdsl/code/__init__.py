@@ -110,13 +110,11 @@ def generate_conversion(
         ValueError: a parameter has no value, or a layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
-    from layoutdsl.code.convert_plan import conversion_plan
-    from layoutdsl.code.numpy.convert_text import conversion_text
+    from layoutdsl.code.arrays.conversion import conversion_text
 
-    planned = conversion_plan(source, target)
-    if isinstance(planned, Fallback):
-        return planned
-    text = conversion_text(source, target, planned, texts)
+    text = conversion_text(source, target, texts)
+    if isinstance(text, Fallback):
+        return text
     refuse_unsafe(text)
     return EmittedModule(f"{source.name}_to_{target.name}", text, None)
 

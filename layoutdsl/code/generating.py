@@ -205,7 +205,7 @@ def _generated(
 
 def _of_views(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
     """Return the module with the hash of the proof that its text does what the layout means."""
-    from layoutdsl.code.arrays.module import stamped
+    from layoutdsl.code.arrays.head import stamped
     from layoutdsl.code.validate.arrays import validate
     from layoutdsl.code.validate.outcome import NotValidated
 

@@ -40,18 +40,33 @@ class CutAxis:
         axes: their positions in the tensor.
         extent: elements along it.
         divisors: of the digits, most major first; the last is 1.
-        is_ragged: for some shape the last block is a part of one.
+        multiple: the extent is a multiple of this number for every shape.
         places: for each side, where the digits lie, most major first.
-        padded: extent of the first dimension of the target; `None` if the blocks fill it.
+        padded: for each side, the extent of its first dimension; `None` if the blocks fill it.
     """
 
     name: str
     axes: tuple[int, ...]
     extent: Expr
     divisors: tuple[int, ...]
-    is_ragged: bool
+    multiple: int
     places: tuple[tuple[Place, ...], tuple[Place, ...]]
-    padded: Expr | None
+    padded: tuple[Expr | None, Expr | None]
+
+    @property
+    def is_ragged(self) -> bool:
+        """For some shape the last block is a part of one."""
+        return any(self.multiple % divisor for divisor in self.divisors)
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Indices per step of each dimension of the target."""
+        return tuple(self.divisors[place.past - 1] for place in self.places[1])
+
+    @property
+    def has_padding(self) -> bool:
+        """Slots beyond the elements of the axis are in the target, for some shape."""
+        return self.padded[1] is not None or any(self.multiple % each for each in self.ends)
 
     @property
     def blocks(self) -> Expr:
@@ -86,7 +101,7 @@ class Axes:
     @property
     def has_padding(self) -> bool:
         """Slots of the target hold no element."""
-        return self.has_gaps or any(a.is_ragged or a.padded is not None for a in self.cut)
+        return self.has_gaps or any(axis.has_padding for axis in self.cut)
 
 
 def axes_of(source: Layout | None, target: Layout) -> Axes | Fallback:
@@ -114,7 +129,7 @@ def axes_of(source: Layout | None, target: Layout) -> Axes | Fallback:
     cut = list[CutAxis]()
     for number, whole in enumerate(last.moves):
         other = None if first is None else first.moves[number]
-        found = _cut(number, whole, other, known, is_tensor=first is None)
+        found = _cut(number, whole, other, known)
         if isinstance(found, Fallback):
             return found
         cut.append(found)
@@ -122,13 +137,9 @@ def axes_of(source: Layout | None, target: Layout) -> Axes | Fallback:
 
 
 def _cut(
-    number: int,
-    whole: AxisMove,
-    other: AxisMove | None,
-    known: Mapping[str, int],
-    *,
-    is_tensor: bool,
+    number: int, whole: AxisMove, other: AxisMove | None, known: Mapping[str, int]
 ) -> CutAxis | Fallback:
+    """Cut an axis; ``other`` says how the source has it, if that is no tensor."""
     divisors = {1}
     for digit in (*whole.digits, *(() if other is None else other.digits)):
         divisor = simplify(digit.divisor)
@@ -143,17 +154,13 @@ def _cut(
     if same(whole.extent, ONE) or not whole.digits:
         levels = (1,)
     multiple = multiple_of(whole.extent, known)
-    read: tuple[Place, ...]
-    if is_tensor:
-        read = (Place(number, 0, len(levels)),) if whole.digits else ()
-    else:
-        assert other is not None
-        read = _places(other, levels)
-    ragged = any(multiple % divisor for divisor in levels)
-    places = (read, _places(whole, levels))
-    return CutAxis(
-        whole.name, whole.axes, whole.extent, levels, ragged, places, _padded(whole, multiple)
-    )
+    read, beyond = tuple[Place, ...](), None
+    if other is not None:
+        read, beyond = _places(other, levels), _padded(other, multiple)
+    elif whole.digits:
+        read = (Place(number, 0, len(levels)),)
+    places, padded = (read, _places(whole, levels)), (beyond, _padded(whole, multiple))
+    return CutAxis(whole.name, whole.axes, whole.extent, levels, multiple, places, padded)
 
 
 def _places(move: AxisMove, levels: Sequence[int]) -> tuple[Place, ...]:

@@ -66,10 +66,9 @@ def fills(axes: Axes, names: Names, layout: Layout, buffer: str = "buffer") -> t
 
 def _beyond(axis: CutAxis, still: Mapping[int, Expr]) -> Iterator[Beyond]:
     """Yield the slots beyond an axis: behind its last block, and in each last part of a block."""
-    extent, places = axis.extent, axis.places[1]
-    ends = [axis.divisors[place.past - 1] for place in places]
+    extent, places, ends = axis.extent, axis.places[1], axis.ends
     for k, place in enumerate(places):
-        if (axis.padded is None) if k == 0 else not axis.is_ragged:
+        if (axis.padded[1] is None) if k == 0 else axis.multiple % ends[k - 1] == 0:
             continue
         left: Expr = extent if k == 0 else Mod(extent, Constant(ends[k - 1]))
         at = dict(still)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from layoutdsl.code.arrays.axes import axes_of
 from layoutdsl.code.arrays.fills import fills
 from layoutdsl.code.arrays.gather import gather_fills, gather_functions
-from layoutdsl.code.arrays.names import Names, constant, literal, tuple_text
+from layoutdsl.code.arrays.head import UNVALIDATED, head, refuse_name
+from layoutdsl.code.arrays.names import Names, constant, tuple_text
 from layoutdsl.code.arrays.rows import row_views
 from layoutdsl.code.arrays.runs import run_functions
 from layoutdsl.code.arrays.shapes import shape_functions
 from layoutdsl.code.arrays.views import first_copies, is_short, views
 from layoutdsl.code.moves import Fallback
-from layoutdsl.code.numpy.numpy_text import MARKS
 from layoutdsl.code.plan import plan
 from layoutdsl.code.rows import rows_of
 from layoutdsl.code.validate.arrays.frame import (
@@ -37,7 +35,6 @@ Way: TypeAlias = Literal["views", "grids", "indices"]
 WAYS: tuple[Way, ...] = ("views", "grids", "indices")
 """How elements may be moved, the best first."""
 UNPROVED = "unproved"
-UNVALIDATED = ("# Nobody has shown that this text does what SOURCE means.", "VALIDATED = False")
 
 
 def module_text(
@@ -55,8 +52,7 @@ def module_text(
     Raises:
         ValueError: the layout's name cannot name a module.
     """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", layout.name):
-        raise ValueError(f"`{layout.name}` cannot name a module")
+    refuse_name(layout.name)
     names = Names(layout)
     found = _views(layout, names) if way == "views" else None
     reason = None
@@ -76,15 +72,15 @@ def module_text(
         *(ITEM if moves.fills or layout.domain else []),
         *([] if element is None or narrow(element) is None else values_function(element)),
     ]
-    lines = [*_head(layout, names, body, source, certificate, reason), *body]
-    return "\n".join(lines) + "\n", reason
-
-
-def stamped(text: str, validation: str) -> str:
-    """Return the text of a module with the hash of its validation in its head."""
-    unsaid = "\n".join(UNVALIDATED)
-    assert text.count(unsaid) == 1, "a module says whether it was validated"
-    return text.replace(unsaid, f"VALIDATED = {literal(validation)}")
+    extents = tuple_text([names.text(axis.extent) for axis in layout.element_axes])
+    constants = [
+        *constant("SOURCE", source),
+        *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
+        *UNVALIDATED,
+        *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
+    ]
+    words = f"{layout.name}: pack and unpack tensors {extents}. VALIDATED names its proof."
+    return "\n".join([*head(words, constants, body), *body]) + "\n", reason
 
 
 def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
@@ -111,33 +107,3 @@ def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
         return view_moves(filled, puts=False), own
     own = run_functions(layout, rows, names)
     return None if own is None else (run_moves(filled), own)
-
-
-def _head(
-    layout: Layout,
-    names: Names,
-    body: Sequence[str],
-    source: str,
-    certificate: str | None,
-    reason: str | None,
-) -> list[str]:
-    extents = tuple_text([names.text(axis.extent) for axis in layout.element_axes])
-    yields = any("Iterator[" in line for line in body)
-    return [
-        *MARKS,
-        f'"""{layout.name}: pack and unpack tensors {extents}. VALIDATED names its proof."""',
-        "",
-        "import math",
-        "import operator",
-        f"from collections.abc import {'Iterator, ' if yields else ''}Sequence",
-        "from typing import Any, TypeAlias",
-        "",
-        "import numpy as np",
-        "from numpy.typing import ArrayLike, NDArray",
-        "",
-        "Array: TypeAlias = NDArray[Any]",
-        *constant("SOURCE", source),
-        *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
-        *UNVALIDATED,
-        *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
-    ]

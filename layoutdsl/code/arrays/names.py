@@ -22,8 +22,9 @@ _TAKEN = frozenset(
         *("np", "math", "operator", "Any", "TypeAlias", "Array", "ArrayLike", "NDArray"),
         *("Iterator", "Sequence"),
         *("SOURCE", "TARGET", "CERTIFICATE", "VALIDATED", "FALLBACK"),
-        *("pack", "unpack", "offset", "physical_shape"),
+        *("pack", "unpack", "convert", "offset", "physical_shape", "physical_shapes"),
         *("src", "out", "fill", "shape", "index", "tensor", "buffer"),
+        *("source", "target", "read", "written"),
         *("part", "slots", "item", "first"),
     }
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from layoutdsl.code.arrays.names import Names, tuple_text
 from layoutdsl.code.validate.arrays.frame import (
+    BOTH_SHAPES,
     INTEGERS,
     SHAPE,
     WIDTH,
@@ -15,10 +16,7 @@ from layoutdsl.code.validate.arrays.frame import (
     shape_tests,
 )
 from layoutdsl.language.integers.bounds import ZERO, product
-from layoutdsl.language.integers.expr import (
-    Add,
-    Expr,
-)
+from layoutdsl.language.integers.expr import Add, Expr
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
 
@@ -56,6 +54,21 @@ def shape_functions(layout: Layout, names: Names) -> list[str]:
             ],
         ),
     ]
+
+
+def both_shapes(source: Layout, target: Layout, names: Names) -> list[str]:
+    """Return `physical_shapes`, of the buffers of two layouts over the same axes."""
+    told = tuple_text([names.text(axis.extent) for axis in target.element_axes])
+    boxes = ", ".join(names.tuple(buffer_extents(each)) for each in (source, target))
+    return function(
+        "physical_shapes",
+        SHAPE,
+        BOTH_SHAPES,
+        [
+            f'"""Return the shapes of both buffers of a tensor {told}, or raise ValueError."""',
+            *refusals(target, names, [f"return {boxes}"]),
+        ],
+    )
 
 
 def inside(index: Sequence[str], extents: str) -> list[str]:

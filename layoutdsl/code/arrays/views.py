@@ -133,6 +133,7 @@ class _Side:
         counts: Mapping[str, Counts],
     ) -> None:
         self._plan, self._name, self._names = axes.sides[which], name, names
+        self._which = which
         self._copied = frozenset(layout.copies) if self._plan is None else frozenset[str]()
         self._axes, self._counts = axes.cut, counts
         self._layout = layout
@@ -193,7 +194,7 @@ class _Side:
         if counts.first is None:
             whole = product(counts.sizes[first:past])
             plan = self._plan
-            if plan is None or (first == 0 and axis.padded is None):
+            if plan is None or (first == 0 and axis.padded[self._which] is None):
                 return ":"
             is_whole = same(plan.dimensions[place.dimension].extent, whole)
             return ":" if is_whole else f":{self._names.text(whole)}"
@@ -266,12 +267,18 @@ def is_short(axes: Axes, layout: Layout) -> bool:
     last, dimensions = len(axes.target.dimensions) - 1, axes.target.dimensions
     end = dimensions[-1].extent if dimensions else None
     is_run = any(
-        axis.places[1]
-        and axis.places[1][-1].dimension == last
-        and axis.axes[-1] == len(layout.axes) - 1
+        axis.places[1] and axis.places[1][-1].dimension == last and _is_last(axis, axes, layout)
         for axis in axes.cut
     )
     return not isinstance(end, Constant) or end.value <= 8 or is_run or bool(layout.copies)
+
+
+def _is_last(axis: CutAxis, axes: Axes, layout: Layout) -> bool:
+    """Whether the least digit of an axis is the last dimension of what is read."""
+    source = axes.sides[0]
+    if source is None:
+        return axis.axes[-1] == len(layout.axes) - 1
+    return axis.places[0][-1].dimension == len(source.dimensions) - 1
 
 
 def first_copies(axes: Axes, layout: Layout) -> str:

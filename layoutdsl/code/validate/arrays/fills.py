@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.arrays.names import check_names
@@ -20,16 +21,20 @@ from layoutdsl.language.integers.expr import Expr, Sub
 class Fills(Statements):
     """Reads the statements that fill a buffer."""
 
+    _filled: ClassVar[str]
+    """The name of the buffer."""
+    _used: ClassVar[frozenset[str]]
+    """Names of the function around the statements, which these must not bind."""
+
     def _fills(self, fills: Sequence[ast.stmt], buffer: View) -> list[tree.Node]:
         """``buffer[...] = item`` as a nest of loops around a fill; of all slots, as one fill."""
         nodes = list[tree.Node]()
         start, self._kind = self.layout.start, "fills"
-        frame = ("src", "out", "fill", "buffer", "item", "shape", "part")
-        check_names(fills, (), frozenset((*self.module.functions, *frame)))
+        check_names(fills, (), self._used | frozenset(self.module.functions))
         statements = [each for each in fills if not self._fills_before(each, fills)]
         if len(fills) - len(statements) != (start != ZERO):
             raise Meaningless("slots before the first are not filled")
-        for given, values in self._run(statements, {"buffer": buffer}, ()):
+        for given, values in self._run(statements, {self._filled: buffer}, ()):
             (slots,) = values
             assert isinstance(slots, View)
             is_all = (
@@ -66,7 +71,7 @@ class Fills(Statements):
                     ast.Assign(
                         targets=[
                             ast.Subscript(
-                                value=ast.Name(id="buffer"),
+                                value=ast.Name(id=name),
                                 slice=ast.Slice(lower=None, upper=ast.expr() as past, step=None),
                             )
                         ],
@@ -74,7 +79,9 @@ class Fills(Statements):
                     )
                 ],
                 orelse=[],
-            ) if ast.unparse(test) == "out is None" and self.layout.start != ZERO:
+            ) if (name, ast.unparse(test)) == (self._filled, "out is None") and (
+                self.layout.start != ZERO
+            ):
                 env: Environment = {}
                 for each in body[: list(body).index(statement)]:
                     match each:

@@ -19,6 +19,7 @@ WIDTH = 100
 """Characters of a line of a module."""
 SHAPE = "shape: Sequence[int]"
 INTEGERS = "tuple[int, ...]"
+BOTH_SHAPES = f"tuple[{INTEGERS}, {INTEGERS}]"
 VIEWS = "Iterator[tuple[Array, Array]]"
 RUNS = "Iterator[tuple[Array, Array, Array]]"
 OFFSETS = "Iterator[tuple[tuple[Array, ...], Array]]"
@@ -302,9 +303,7 @@ def _unpack(layout: Layout, moves: Moves) -> list[str]:
             f'"""Return the tensor in the buffer `src`{words}. ValueError: it does not fit."""',
             "src = np.asarray(src)",
             "box = physical_shape(shape)",
-            "if src.shape not in (box, (math.prod(box),)):",
-            '    raise ValueError(f"`src` has shape {src.shape}, and {box} is needed")',
-            "src = src.reshape(box)",
+            *reshaping("box"),
             "tensor = _target(out, tuple(shape), src)",
             *made,
             *(moves.refusals if is_narrow else []),
@@ -312,6 +311,51 @@ def _unpack(layout: Layout, moves: Moves) -> list[str]:
             "return tensor",
         ],
     )
+
+
+def conversion(target: Layout, fills: Sequence[str], *, puts: bool) -> list[str]:
+    """Return `convert`.
+
+    Args:
+        target: the layout that is written.
+        fills: statements that fill slots of `target` with `item`.
+        puts: whether `_put` copies.
+    """
+    padding = "padding is `fill`" if fills else "it has no padding"
+    if fills and isinstance(target.fill, FillAny):
+        padding = "padding is `fill`, or what `out` has"
+    refusals = ("for part, _ in _views(src, target, shape):", "    _refuse_values(part)")
+    return function(
+        "convert",
+        f"src: ArrayLike, {SHAPE}, out: Array | None = None, {fill_argument(target)}",
+        "Array",
+        [
+            f'"""Return another buffer of a tensor; {padding}. ValueError: it does not fit."""',
+            "src = np.asarray(src)",
+            "read, written = physical_shapes(shape)",
+            *reshaping("read"),
+            "target = _target(out, written, src)",
+            "shape = tuple(map(operator.index, shape))",
+            *(refusals if narrow(target.element) is not None else []),
+            *fillings(target, fills),
+            "for part, slots in _views(src, target, shape):",
+            _copy("slots", "part", puts=puts),
+            "return target",
+        ],
+    )
+
+
+def reshaping(box: str) -> list[str]:
+    """Return the statements that give a buffer its shape; a flat one of the same size is taken.
+
+    Args:
+        box: the name of the shape.
+    """
+    return [
+        f"if src.shape not in ({box}, (math.prod({box}),)):",
+        f'    raise ValueError(f"`src` has shape {{src.shape}}, and {{{box}}} is needed")',
+        f"src = src.reshape({box})",
+    ]
 
 
 def fill_argument(layout: Layout) -> str:

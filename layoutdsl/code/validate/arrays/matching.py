@@ -23,37 +23,48 @@ _IMPORTS = (
     "from numpy.typing import ArrayLike, NDArray",
     "Array: TypeAlias = NDArray[Any]",
 )
-_CONSTANTS = ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
-_READ = frozenset({"physical_shape", "offset", "pack", "unpack"})
-"""Functions that are read line by line."""
-_ALL = _READ | {"_target"}
-"""Functions that every module has."""
 MOST_CUTS = 8
 """Digits that an axis is cut into at most, with one to spare."""
-_KNOWN = frozenset(
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The names in modules of one kind.
+
+    Attributes:
+        constants: texts that a module has.
+        read: functions that are read line by line.
+        movers: functions of which one says where elements lie, with their arguments and results.
+    """
+
+    constants: tuple[str, ...]
+    read: frozenset[str]
+    movers: Mapping[str, tuple[str, tuple[str, ...]]]
+
+    @property
+    def public(self) -> frozenset[str]:
+        """Functions that every module has, whether or not others call them."""
+        return self.read | {"_target"}
+
+
+VERBS = Kind(
+    ("SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK"),
+    frozenset({"physical_shape", "offset", "pack", "unpack"}),
     {
-        *_ALL,
-        "_views",
-        "_runs",
-        "_slots",
-        "_first_slots",
-        "_put",
-        "_grids",
-        "_grid",
-        "_held",
-        "_item",
-        "_refuse_values",
-    }
+        "_views": ("tensor: Array, buffer: Array", (frame.VIEWS,)),
+        "_runs": ("tensor: Array, buffer: Array", (frame.RUNS,)),
+        "_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
+        "_first_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
+    },
 )
-
-
-_MOVERS = {
-    "_views": ("tensor: Array, buffer: Array", (frame.VIEWS,)),
-    "_runs": ("tensor: Array, buffer: Array", (frame.RUNS,)),
-    "_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
-    "_first_slots": (f"shape: {frame.INTEGERS}", (frame.OFFSETS, frame.OFFSET)),
-}
-"""The functions of which one says where elements lie, with their arguments and results."""
+"""Modules that pack and unpack."""
+CONVERSIONS = Kind(
+    ("SOURCE", "TARGET", "VALIDATED"),
+    frozenset({"physical_shapes", "convert"}),
+    {"_views": (f"source: Array, target: Array, shape: {frame.INTEGERS}", (frame.VIEWS,))},
+)
+"""Modules that turn one buffer into another."""
+_HELPERS = frozenset({"_put", "_grids", "_grid", "_held", "_item", "_refuse_values"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +91,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The constants and the functions of a module."""
+    """The constants and the functions of a module of some kind."""
 
+    kind: Kind
     constants: Mapping[str, object]
     functions: Mapping[str, Function]
 
@@ -104,8 +116,12 @@ class Verbs:
     first: ast.expr | None
 
 
-def parsed(text: str) -> Module:
+def parsed(text: str, kind: Kind = VERBS) -> Module:
     """Return what stands in a module.
+
+    Args:
+        text: of the module.
+        kind: what it has to have.
 
     Raises:
         Meaningless: the text is no Python, or has more than functions and texts.
@@ -123,7 +139,7 @@ def parsed(text: str) -> Module:
     for each in rest:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if (
-                name in _CONSTANTS and name not in constants
+                name in kind.constants and name not in constants
             ):
                 constants[name] = value
             case ast.FunctionDef(name=name, decorator_list=[], body=[said, *inner]) if (
@@ -139,22 +155,23 @@ def parsed(text: str) -> Module:
                 raise Meaningless(f"something else than a function, line {each.lineno}")
     if tuple(imports) != _IMPORTS:
         raise Meaningless("other modules are imported")
-    _check_names(found)
+    _check_names(found, kind)
     if isinstance(constants.get("FALLBACK"), str) != ("_slots" in found):
         raise Meaningless("FALLBACK does not say how elements are moved")
-    return Module(constants, found)
+    return Module(kind, constants, found)
 
 
-def _check_names(functions: Mapping[str, Function]) -> None:
+def _check_names(functions: Mapping[str, Function], kind: Kind) -> None:
     """Refuse functions that nobody knows, and the lack of one that is called."""
     spoken = {name for each in functions.values() for name in _names(each.body)}
-    for name in (spoken | _ALL) - functions.keys():
-        if name in _KNOWN or name.startswith("_cut"):
+    known = _HELPERS | kind.public | kind.movers.keys()
+    for name in (spoken | kind.public) - functions.keys():
+        if name in known or name.startswith("_cut"):
             raise Meaningless(f"there is no `{name}`")
     for name in functions:
-        if name not in _ALL and name not in spoken:
+        if name not in kind.public and name not in spoken:
             raise Meaningless(f"`{name}` is not called")
-    if len(_MOVERS.keys() & functions.keys() - {"_first_slots"}) != 1:
+    if len((kind.movers.keys() & functions.keys()) - {"_first_slots"}) != 1:
         raise Meaningless("elements are moved in several ways, or in none")
 
 
@@ -191,11 +208,32 @@ def verbs(module: Module, layout: Layout) -> Verbs:
             holes = dict[str, tuple[ast.AST, ...]]()
             if all(_is(module[name], wanted[name], holes) for name in ("pack", "unpack")):
                 first = holes.get("FIRST", (None,))[0]
-                filled = tuple(
-                    each for each in holes.get("FILLS", ()) if isinstance(each, ast.stmt)
-                )
-                return Verbs(filled, first if isinstance(first, ast.expr) else None)
+                return Verbs(_statements(holes), first if isinstance(first, ast.expr) else None)
     raise Meaningless("`pack` or `unpack` takes, checks or moves its arguments otherwise")
+
+
+def conversion_fills(module: Module, target: Layout) -> tuple[ast.stmt, ...]:
+    """Return the statements of `convert` that fill slots, once all else is what it has to be.
+
+    Args:
+        module: a conversion.
+        target: the layout that is written.
+
+    Raises:
+        Meaningless: something is another text.
+    """
+    _check_helpers(module, target)
+    for fills in (("FILLS",), ()):
+        for puts in (False, True):
+            wanted = functions(frame.conversion(target, fills, puts=puts))
+            holes = dict[str, tuple[ast.AST, ...]]()
+            if _is(module["convert"], wanted["convert"], holes):
+                return _statements(holes)
+    raise Meaningless("`convert` takes, checks or moves its arguments otherwise")
+
+
+def _statements(holes: Mapping[str, tuple[ast.AST, ...]]) -> tuple[ast.stmt, ...]:
+    return tuple(each for each in holes.get("FILLS", ()) if isinstance(each, ast.stmt))
 
 
 def _check_helpers(module: Module, layout: Layout) -> None:
@@ -214,12 +252,13 @@ def _check_helpers(module: Module, layout: Layout) -> None:
     for depth in range(1, MOST_CUTS):
         lines += frame.cut(depth)
     known = functions(lines)
+    kind = module.kind
     for name, found in module.functions.items():
-        if name in _MOVERS:
-            arguments, results = _MOVERS[name]
+        if name in kind.movers:
+            arguments, results = kind.movers[name]
             if found.arguments != arguments or found.result not in results:
                 raise Meaningless(f"`{name}` takes or returns something else")
-        elif name not in _READ and (name not in known or not _is(found, known[name], {})):
+        elif name not in kind.read and (name not in known or not _is(found, known[name], {})):
             raise Meaningless(f"`{name}` is another function")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from layoutdsl.code.validate.values import Meaningless
 
 _IMPORTED = ("np", "math", "operator", "Any", "TypeAlias", "ArrayLike", "NDArray", "Array")
-_MODULE = ("Iterator", "Sequence", "SOURCE", "CERTIFICATE", "VALIDATED", "FALLBACK")
+_MODULE = ("Iterator", "Sequence", "SOURCE", "TARGET", "CERTIFICATE", "VALIDATED", "FALLBACK")
 _TAKEN = frozenset({*dir(builtins), *_IMPORTED, *_MODULE})
 
 

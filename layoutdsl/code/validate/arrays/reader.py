@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.arrays.fills import Fills
@@ -12,14 +13,21 @@ from layoutdsl.code.validate.arrays.frame import INTEGERS
 from layoutdsl.code.validate.arrays.matching import Verbs, verbs
 from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
-from layoutdsl.code.validate.arrays.shapes import check_offset, check_physical_shape
-from layoutdsl.code.validate.arrays.statements import Environment, Turn, Value, places_of, under
+from layoutdsl.code.validate.arrays.shapes import box_of, check_offset, check_physical_shape
+from layoutdsl.code.validate.arrays.statements import (
+    Environment,
+    Kind,
+    Turn,
+    Value,
+    places_of,
+    under,
+)
 from layoutdsl.code.validate.arrays.views import View, whole
 from layoutdsl.code.validate.loops import both_sides
 from layoutdsl.code.validate.values import Meaningless
-from layoutdsl.language.integers.bounds import ONE, ZERO, product
+from layoutdsl.language.integers.bounds import ONE, ZERO
 from layoutdsl.language.integers.conditions import Condition
-from layoutdsl.language.integers.expr import Add, Coordinate, Expr, Index
+from layoutdsl.language.integers.expr import Coordinate, Expr, Index
 from layoutdsl.language.integers.written_out import horner_expr
 
 
@@ -36,6 +44,9 @@ class Reader(Fills):
     gathered: list[Expr] = field(default_factory=list)
     is_gathered: bool = False
     turned: dict[str, Expr] = field(default_factory=dict)
+    _extents: ClassVar[Mapping[Kind, str]] = {"fills": "src.shape"}
+    _filled = "buffer"
+    _used = frozenset({"src", "out", "fill", "buffer", "item", "shape", "part"})
 
     @property
     def counts(self) -> dict[str, Expr]:
@@ -68,7 +79,7 @@ class Reader(Fills):
         found = verbs(self.module, self.layout)
         ends = (tree.SOURCE, tree.TARGET) if word == "pack" else (tree.TARGET, tree.SOURCE)
         tensor = whole(ends[0], [axis.extent for axis in self.layout.element_axes])
-        buffer = whole(ends[1], self._buffer)
+        buffer = whole(ends[1], box_of(self.layout))
         nodes = self._fills(found.fills, buffer) if word == "pack" else []
         self.is_gathered = "_slots" in self.module.functions
         if self.is_gathered:
@@ -77,12 +88,6 @@ class Reader(Fills):
             moves = self._run_by_run if "_runs" in self.module.functions else self._moved
             nodes += moves(found, word, tensor, buffer)
         return nodes[0] if len(nodes) == 1 else tree.Seq(tuple(nodes))
-
-    @property
-    def _buffer(self) -> list[Expr]:
-        box: list[Expr] = [each.extent for each in self.layout.coordinates]
-        start = self.layout.start
-        return box if start == ZERO else [Add(start, product(tuple(box)))]
 
     def _moved(self, found: Verbs, word: str, tensor: View, buffer: View) -> Iterator[tree.Node]:
         env: Environment = {"tensor": tensor, "buffer": buffer}

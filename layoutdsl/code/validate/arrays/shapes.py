@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from layoutdsl.code.validate.arrays.frame import INTEGERS, conditions, shape_tests
+from layoutdsl.code.validate.arrays.frame import (
+    BOTH_SHAPES,
+    INTEGERS,
+    conditions,
+    shape_tests,
+)
 from layoutdsl.code.validate.arrays.matching import Function
 from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
@@ -31,6 +36,36 @@ def check_physical_shape(
         Meaningless: it is another one.
     """
     _check_head(function, "shape: Sequence[int]", INTEGERS)
+    last, env = _taken(function, layout)
+    if not (isinstance(last, ast.Return) and _is_box(last.value, layout, env, same)):
+        raise Meaningless("`physical_shape` returns another shape")
+
+
+def check_physical_shapes(
+    function: Function, source: Layout, target: Layout, same: Callable[[Expr, Expr], bool]
+) -> None:
+    """Refuse a function that takes other shapes than two layouts have, or returns other ones.
+
+    Args:
+        function: what `physical_shapes` is.
+        source: the layout whose buffer is the first.
+        target: the other one, of the same range of shapes.
+        same: whether two numbers are equal.
+
+    Raises:
+        Meaningless: it is another one.
+    """
+    _check_head(function, "shape: Sequence[int]", BOTH_SHAPES)
+    last, env = _taken(function, target)
+    match last:
+        case ast.Return(value=ast.Tuple(elts=[read, written])):
+            if _is_box(read, source, env, same) and _is_box(written, target, env, same):
+                return
+    raise Meaningless("`physical_shapes` returns other shapes")
+
+
+def _taken(function: Function, layout: Layout) -> tuple[ast.stmt, dict[str, Expr]]:
+    """The last statement, and names, of a function that takes the shapes of a layout."""
     check_names(function.body, ["shape"], frozenset({"shape"}))
     first, *rest = function.body
     wanted = ast.unparse(ast.parse(" or ".join(shape_tests(layout)), mode="eval").body)
@@ -38,7 +73,7 @@ def check_physical_shape(
         case ast.If(test=test, body=body, orelse=[]) if ast.unparse(test) == wanted:
             _check_refusal(body, ("shape",))
         case _:
-            raise Meaningless("`physical_shape` takes other shapes")
+            raise Meaningless("the shapes of other tensors are taken")
     env, asked = dict[str, Expr](), list[Condition]()
     rest = _named(rest, _SHAPE, [axis.extent for axis in layout.element_axes], env)
     *tests, last = rest or function.body[-1:]
@@ -50,15 +85,28 @@ def check_physical_shape(
             case _:
                 raise Meaningless(f"`{ast.unparse(each)}` is not known")
     if _forms(asked, layout) != _forms(conditions(layout), layout):
-        raise Meaningless("`physical_shape` takes shapes outside the range of the layout")
+        raise Meaningless("shapes outside the range of the layout are taken")
+    return last, env
+
+
+def _is_box(
+    node: ast.expr | None,
+    layout: Layout,
+    env: Mapping[str, Expr],
+    same: Callable[[Expr, Expr], bool],
+) -> bool:
+    """Whether a tuple is the shape of the buffer of a layout."""
+    box = box_of(layout)
+    match node:
+        case ast.Tuple(elts=found) if len(found) == len(box):
+            return all(same(number(a, env), b) for a, b in zip(found, box, strict=True))
+    return False
+
+
+def box_of(layout: Layout) -> list[Expr]:
+    """Return the shape of the buffer of a layout, flat if slots lie before the first."""
     box: list[Expr] = [each.extent for each in layout.coordinates]
-    if layout.start != ZERO:
-        box = [Add(layout.start, product(tuple(box)))]
-    match last:
-        case ast.Return(value=ast.Tuple(elts=found)) if len(found) == len(box):
-            if all(same(number(a, env), b) for a, b in zip(found, box, strict=True)):
-                return
-    raise Meaningless("`physical_shape` returns another shape")
+    return box if layout.start == ZERO else [Add(layout.start, product(tuple(box)))]
 
 
 def check_offset(function: Function, layout: Layout) -> None:

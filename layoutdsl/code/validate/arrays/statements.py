@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.arrays.loops import Loop, merged
@@ -87,6 +87,8 @@ class Statements:
     slices: list[Slice] = field(default_factory=list)
     _fused: tuple[tuple[str, ...], ...] = ()
     _kind: Kind = "views"
+    _extents: ClassVar[Mapping[Kind, str]]
+    """In which functions the extents of the axes are a tuple, and its text."""
 
     def same(self, one: Expr, other: Expr) -> bool:
         """Return whether two expressions over extents are equal as polynomials."""
@@ -118,7 +120,9 @@ class Statements:
     def _mover(self, name: str, kind: Kind) -> Function:
         """The function that yields views or runs, once its names are looked at."""
         self._kind, function = kind, self.module[name]
-        check_names(function.body, function.names, frozenset(self.module.functions))
+        extents = [self._extents[kind]] if kind in self._extents else []
+        forbidden = frozenset((*extents, *self.module.functions))
+        check_names(function.body, function.names, forbidden)
         return function
 
     def _run(
@@ -131,7 +135,7 @@ class Statements:
                 case ast.Assign(targets=[ast.Subscript() as place], value=ast.Name(id="item")) if (
                     self._kind == "fills"
                 ):
-                    yield given, [self._filled(place, here, given)]
+                    yield given, [self._filled_view(place, here, given)]
                 case ast.Assign(
                     targets=[ast.Tuple(elts=names)],
                     value=ast.Call(func=ast.Name(id="_grid"), args=counts, keywords=[]),
@@ -244,7 +248,7 @@ class Statements:
 
     def _shape(self, node: ast.expr, env: Mapping[str, Value]) -> Sequence[Expr]:
         said, tensor = ast.unparse(node), env.get("tensor")
-        if self._kind == "fills" and said == "src.shape":
+        if said == self._extents.get(self._kind):
             return [axis.extent for axis in self.layout.element_axes]
         if self._kind in ("views", "runs") and said == "tensor.shape" and isinstance(tensor, View):
             return [each.count for each in tensor.dimensions]
@@ -252,7 +256,7 @@ class Statements:
 
     # Views
 
-    def _filled(self, place: ast.Subscript, env: Mapping[str, Value], given: Given) -> View:
+    def _filled_view(self, place: ast.Subscript, env: Mapping[str, Value], given: Given) -> View:
         """The slots that ``view[places] = item`` fills."""
         view = self._view(place.value, env, given)
         match place.slice:

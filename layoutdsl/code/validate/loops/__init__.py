@@ -161,7 +161,8 @@ def both_sides(
         case "unpack":
             starts = first.start, ZERO
             return sides(first, source, whole, starts, held, flat=flat, unpacks=True, joins=joins)
-    return sides(first, source, target, (first.start, last.start), held, flat=flat)
+    starts = first.start, last.start
+    return sides(first, source, target, starts, held, flat=flat, joins=joins)
 
 
 def _validated(
