@@ -1,62 +1,19 @@
-"""From one buffer straight to another: two plans over common digits.
+"""The plans of two layouts, from one buffer straight to another.
 
-The digits of both layouts cut each axis, and where each cut is a multiple of the next they cut it
-into common digits. Every region of these lies in both buffers as a box. Two layouts that have no
-common digits meet in the tensor only, and `Fallback` says why.
+Each axis has to be cut down to single elements in both, or `Fallback` says what is in the way. The
+digits that both have in common are found by `arrays.axes` for NumPy, and by `loops` for C.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 
-from layoutdsl.code.moves import AxisMove, Crossing, DigitMove, Fallback, Plan
+from layoutdsl.code.moves import AxisMove, DigitMove, Fallback, Plan
 from layoutdsl.code.plan import plan
 from layoutdsl.language.integers.bounds import ONE, simplify
 from layoutdsl.language.integers.digit import same
-from layoutdsl.language.integers.expr import Constant, Expr, Mul
+from layoutdsl.language.integers.expr import Constant, Mul
 from layoutdsl.language.meaning.model import Layout
-
-
-@dataclass(frozen=True, slots=True)
-class ConversionPlan:
-    """How the buffer of one layout becomes that of another.
-
-    Attributes:
-        target: how the layout is packed whose buffer is written.
-        crossing: the layout whose buffer is read, and the common digits.
-    """
-
-    target: Plan
-    crossing: Crossing
-
-    @property
-    def source(self) -> Plan:
-        """How the layout is packed whose buffer is read."""
-        return self.crossing.source
-
-
-def conversion_plan(source: Layout, target: Layout) -> ConversionPlan | Fallback:
-    """Return the regions by which one buffer becomes another, or why there are none.
-
-    Args:
-        source: whose buffer is read.
-        target: over the same axes.
-
-    Raises:
-        ValueError: a parameter has no value.
-    """
-    both = both_plans(source, target)
-    if isinstance(both, Fallback):
-        return both
-    first, second = both
-    steps = list[tuple[Expr, ...]]()
-    for one, other in zip(first.moves, second.moves, strict=True):
-        common = _common_steps(one, other)
-        if isinstance(common, Fallback):
-            return common
-        steps.append(common)
-    return ConversionPlan(second, Crossing(first, tuple(steps)))
 
 
 def both_plans(source: Layout, target: Layout) -> tuple[Plan, Plan] | Fallback:
@@ -101,17 +58,6 @@ def without_single_axes(planned: Plan) -> Plan:
         replace(move, digits=(), exact=True) if move in single else move for move in planned.moves
     )
     return replace(planned, dimensions=dimensions, moves=moves)
-
-
-def _common_steps(one: AxisMove, other: AxisMove) -> tuple[Expr, ...] | Fallback:
-    found = (digit.divisor for move in (one, other) for digit in move.digits)
-    divisors = {each.value for each in found if isinstance(each, Constant)}
-    ordered = sorted(divisors, reverse=True)
-    for above, below in pairwise(ordered):
-        if above % below:
-            words = f"blocks of {below} and {above} have no common digits"
-            return Fallback(f"axis `{one.name}`: {words}")
-    return tuple(map(Constant, ordered))
 
 
 def _whole_to_one(move: AxisMove) -> bool:

@@ -232,8 +232,9 @@ def _unchecked(
         emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
     if not compiles:
-        return StraightConversion(plain)
-    return StraightConversion(plain, _native(source, target, compiled, validate, is_straight=True))
+        return StraightConversion(plain, source, target)
+    native = _native(source, target, compiled, validate, is_straight=True)
+    return StraightConversion(plain, source, target, native)
 
 
 def _native(
@@ -246,7 +247,7 @@ def _native(
 ) -> NativeConversion:
     """Return the compiled conversion; NumPy has one too if it `is_straight`."""
     from layoutdsl.code.loops.moves import Move
-    from layoutdsl.code.native.conversion import NativeConversion
+    from layoutdsl.code.native.conversion import BothModules, NativeConversion
     from layoutdsl.code.native.libraries import Emitter, Libraries
 
     name = f"{source.name}_to_{target.name}"
@@ -270,13 +271,14 @@ def _native(
 def _validated(
     source: Layout, target: Layout, emitted: EmittedModule, texts: tuple[str, str]
 ) -> EmittedModule:
-    from layoutdsl.code import stamp
-    from layoutdsl.code.validate import NotValidated, validate_conversion
+    from layoutdsl.code.arrays.head import stamped
+    from layoutdsl.code.validate.arrays import validate_conversion
+    from layoutdsl.code.validate.outcome import NotValidated
 
     found = validate_conversion(emitted.text, source, target, texts=texts)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(f"{source.name} to {target.name}", found.reason)
-    return stamp(emitted, found.seal)
+    return replace(emitted, text=stamped(emitted.text, found.seal))
 
 
 def _of_records(

@@ -161,20 +161,6 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
-    """Another buffer that is read in place of a tensor, with the same axes read as one.
-
-    Attributes:
-        source: how the other layout is packed.
-        steps: for each axis, the indices per step of the digits that both layouts' digits are made
-            of, most major first.
-    """
-
-    source: Plan
-    steps: tuple[tuple[Expr, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """The runs that a layout without a plan is moved in.
 

@@ -37,7 +37,7 @@ from layoutdsl.code.moves import Fallback
 from layoutdsl.code.native import calls
 from layoutdsl.code.native.again import again_text
 from layoutdsl.code.native.calls import Function, entry_text, function
-from layoutdsl.code.native.conversion import NativeConversion
+from layoutdsl.code.native.conversion import BothModules, NativeConversion
 from layoutdsl.code.native.images import loaded
 from layoutdsl.code.native.kernel_text import Call, kernel_text
 from layoutdsl.code.native.module import NativeModule
@@ -142,7 +142,9 @@ def _conversion(case: Case, compiled: Function, random: Random) -> int:
         return 0
     libraries: Any = Given(lambda _: compiled)
     plain = load(made)
-    convert = StraightConversion(plain, NativeConversion(plain, target, libraries, _failed))
+    both = BothModules(*(load(emit(each.text)) for each in case.layouts))
+    native = NativeConversion(both, target, libraries, _failed)
+    convert = StraightConversion(plain, source, target, native)
     done = 0
     for shape in case.shapes:
         if all(held(each.text, shape) is not None for each in case.layouts):

@@ -104,7 +104,7 @@ def _item(fill: float, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         item = np.asarray(fill).astype(dtype)
     held = float(item) if dtype.kind in "fV" else item.item()
-    rounded = dtype.kind not in "biu" and fill % 1 and math.isfinite(held)
-    if not (held == fill or rounded or (np.isnan(fill) and np.isnan(held))):
+    same = held == fill or (np.isnan(fill) and np.isnan(held))
+    if not (same or (dtype.kind not in "biu" and fill % 1 and math.isfinite(held))):
         raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
     return item

@@ -27,8 +27,8 @@ def some_axes(random: Random) -> dict[str, int | None]:
     }
 
 
-def sizes_of(random: Random) -> list[int]:
-    return random.choices((2, 3, 4, 6), k=random.choice((0, 0, 1, 1, 2)))
+def sizes_of(random: Random, blocks: tuple[int, ...] = (2, 3, 4, 6)) -> list[int]:
+    return random.choices(blocks, k=random.choice((0, 0, 1, 1, 2)))
 
 
 def digits_of(name: str, sizes: list[int]) -> list[str]:
@@ -63,12 +63,16 @@ def body(sizes: dict[str, list[int]], random: Random) -> list[str]:
     return places or ["0"]
 
 
-def line(random: Random) -> str:
-    """One layout as text; it may be one that the language refuses."""
-    axes = some_axes(random)
-    sizes = {name: sizes_of(random) for name in axes}
+def line(
+    random: Random,
+    given: dict[str, int | None] | None = None,
+    blocks: tuple[int, ...] = (2, 3, 4, 6),
+) -> str:
+    """One layout as text, over some axes; it may be one that the language refuses."""
+    axes = some_axes(random) if given is None else given
+    sizes = {name: sizes_of(random, blocks) for name in axes}
     places = body(sizes, random)
-    fits = random.random() < 0.4
+    fits = random.random() < 0.4 and given is None
     if fits:
         axes = {n: e and prod(sizes[n]) * random.randint(1, 2) for n, e in axes.items()}
     if random.random() < 0.1:

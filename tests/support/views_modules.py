@@ -43,44 +43,44 @@ def outcomes(module: ModuleType, layout: Layout, shapes: Sequence[tuple[int, ...
         tensor = tensor_of(layout, shape, random)
         turned = np.ascontiguousarray(tensor.T).T
         index = [random.randrange(max(1, each)) for each in shape]
-        buffer = _outcome(lambda tensor=tensor: module.pack(tensor, fill=1))
+        buffer = outcome(lambda tensor=tensor: module.pack(tensor, fill=1))
         found += [
             buffer if isinstance(buffer, type) else (buffer.shape, buffer.tobytes()),
-            _bytes(lambda turned=turned: module.pack(turned)),
-            _outcome(lambda shape=shape: module.physical_shape(shape)),
-            _outcome(lambda index=index, shape=shape: module.offset(index, shape)),
-            _outcome(lambda shape=shape: module.offset(shape, shape)),
-            _outcome(lambda shape=shape: module.physical_shape((*shape, 1))),
-            _outcome(lambda shape=shape: module.physical_shape([-each for each in shape])),
-            _bytes(lambda tensor=tensor: module.pack(tensor, tensor)),
-            _bytes(lambda tensor=tensor: module.pack(tensor.astype(object))),
-            _bytes(lambda tensor=tensor: module.pack(tensor, fill=10**30)),
+            raw(lambda turned=turned: module.pack(turned)),
+            outcome(lambda shape=shape: module.physical_shape(shape)),
+            outcome(lambda index=index, shape=shape: module.offset(index, shape)),
+            outcome(lambda shape=shape: module.offset(shape, shape)),
+            outcome(lambda shape=shape: module.physical_shape((*shape, 1))),
+            outcome(lambda shape=shape: module.physical_shape([-each for each in shape])),
+            raw(lambda tensor=tensor: module.pack(tensor, tensor)),
+            raw(lambda tensor=tensor: module.pack(tensor.astype(object))),
+            raw(lambda tensor=tensor: module.pack(tensor, fill=10**30)),
         ]
         if not isinstance(buffer, type):
             kept = np.full(buffer.shape, 1, buffer.dtype)
             room = np.full(shape, 1, buffer.dtype)
             noise = np.arange(buffer.size).reshape(buffer.shape).astype(buffer.dtype)
             found += [
-                _bytes(lambda noise=noise, shape=shape: module.unpack(noise, shape)),
-                _bytes(lambda tensor=tensor, kept=kept: module.pack(tensor, kept)),
-                _bytes(lambda b=buffer, shape=shape: module.unpack(b, shape)),
-                _bytes(lambda b=buffer, shape=shape: module.unpack(b.reshape(-1), list(shape))),
-                _bytes(lambda b=buffer, shape=shape, room=room: module.unpack(b, shape, room)),
-                _bytes(lambda b=buffer, shape=shape: module.unpack(b[..., None, None], shape)),
-                _bytes(lambda b=buffer, shape=shape: module.unpack(b, shape, b)),
+                raw(lambda noise=noise, shape=shape: module.unpack(noise, shape)),
+                raw(lambda tensor=tensor, kept=kept: module.pack(tensor, kept)),
+                raw(lambda b=buffer, shape=shape: module.unpack(b, shape)),
+                raw(lambda b=buffer, shape=shape: module.unpack(b.reshape(-1), list(shape))),
+                raw(lambda b=buffer, shape=shape, room=room: module.unpack(b, shape, room)),
+                raw(lambda b=buffer, shape=shape: module.unpack(b[..., None, None], shape)),
+                raw(lambda b=buffer, shape=shape: module.unpack(b, shape, b)),
             ]
     return found
 
 
-def _outcome(call: Callable[[], Any]) -> Any:
+def outcome(call: Callable[[], Any]) -> Any:
     try:
         return call()
     except Exception as error:
         return type(error)
 
 
-def _bytes(call: Callable[[], Any]) -> object:
-    found = _outcome(call)
+def raw(call: Callable[[], Any]) -> object:
+    found = outcome(call)
     return found if isinstance(found, type) else (found.dtype, found.shape, found.tobytes())
 
 

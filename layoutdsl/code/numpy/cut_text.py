@@ -4,9 +4,6 @@ For each axis that is cut or padded, `_cut_c` gives its parts (a slice of the te
 which it splits, slices of the buffer) and its gaps (slices of the buffer that hold no index of the
 axis). An axis with several digits has as many parts: what is whole in the most major digit, then
 what is whole in the next of the rest, and so on.
-
-Where a buffer becomes another, a part has slices of both. The axis is then cut into the steps that
-the digits of both are made of.
 """
 
 from __future__ import annotations
@@ -14,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from layoutdsl.code.moves import AxisMove, Crossing, DigitMove, Plan
+from layoutdsl.code.moves import AxisMove, DigitMove, Plan
 from layoutdsl.code.numpy.words import Words, indented, is_number, slice_text, tuple_text
 from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.language.integers.expr import Add, CeilDiv, Constant, Expr, Extent, FloorDiv, Mul
 
 ALL = "slice(None)"
-
-_NAMES = ("put", "read")
-"""What a part calls its slices of the buffer that is written, and of the one that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +40,13 @@ class _Cut:
         name: of the axis.
         extent: elements along it.
         steps: indices per step, most major first.
-        sides: the buffer that is written, whose gaps are told; then the one that is read, if any.
+        side: the buffer, whose gaps are told.
     """
 
     name: str
     extent: Expr
     steps: tuple[Expr, ...]
-    sides: tuple[_Side, ...]
+    side: _Side
 
 
 def name_of(plan: Plan, move: AxisMove) -> str:
@@ -61,47 +55,30 @@ def name_of(plan: Plan, move: AxisMove) -> str:
     return names[0] if len(names) == 1 else f"{plan.moves.index(move)}_{'_'.join(names)}"
 
 
-def cut_functions(plan: Plan, words: Words, crossing: Crossing | None = None) -> list[str]:
+def cut_functions(plan: Plan, words: Words) -> list[str]:
     """Return the functions that cut axes."""
     lines: list[str] = []
-    for move in looped(plan, crossing):
-        lines += ["", "", *_cut_function(name_of(plan, move), _cut(plan, move, crossing), words)]
+    for move in looped(plan):
+        lines += ["", "", *_cut_function(name_of(plan, move), _cut(move), words)]
     return lines
 
 
-def looped(plan: Plan, crossing: Crossing | None = None) -> list[AxisMove]:
-    """Return the axes that are cut, or padded, in one of the buffers."""
-    sources = plan.moves if crossing is None else crossing.source.moves
-    return [
-        move
-        for move, source in zip(plan.moves, sources, strict=True)
-        if move.digits and not (move.whole and source.whole)
-    ]
+def looped(plan: Plan) -> list[AxisMove]:
+    """Return the axes that are cut, or padded, in the buffer."""
+    return [move for move in plan.moves if move.digits and not move.whole]
 
 
-def _cut(plan: Plan, move: AxisMove, crossing: Crossing | None) -> _Cut:
-    if crossing is None:
-        own = tuple((number,) for number in range(len(move.digits)))
-        steps = tuple(digit.divisor for digit in move.digits)
-        return _Cut(move.name, move.extent, steps, (_Side(move, own),))
-    number = plan.moves.index(move)
-    steps = crossing.steps[number]
-    sides = tuple(_side(each, steps) for each in (move, crossing.source.moves[number]))
-    return _Cut(move.name, move.extent, steps, sides)
-
-
-def _side(move: AxisMove, steps: Sequence[Expr]) -> _Side:
-    ends = [steps.index(digit.divisor) + 1 for digit in move.digits]
-    starts = [0, *ends[:-1]]
-    return _Side(move, tuple(tuple(range(*each)) for each in zip(starts, ends, strict=True)))
+def _cut(move: AxisMove) -> _Cut:
+    own = tuple((number,) for number in range(len(move.digits)))
+    steps = tuple(digit.divisor for digit in move.digits)
+    return _Cut(move.name, move.extent, steps, _Side(move, own))
 
 
 def _cut_function(name: str, cut: _Cut, words: Words) -> list[str]:
-    target = cut.sides[0]
+    target = cut.side
     body = words.unpacked(_used(cut))
-    part = "_Part" if len(cut.sides) == 1 else "_Crossed"
     body += [
-        f"parts: list[{part}] = []",
+        "parts: list[_Part] = []",
         "gaps: list[tuple[slice, ...]] = []",
         *_divisions(cut, words),
     ]
@@ -110,7 +87,7 @@ def _cut_function(name: str, cut: _Cut, words: Words) -> list[str]:
     for level in range(len(target.steps)):
         body += _gaps(cut, target, level, words)
     return [
-        f"def _cut_{name}(shape: tuple[int, ...]) -> tuple[list[{part}], list[tuple[slice, ...]]]:",
+        f"def _cut_{name}(shape: tuple[int, ...]) -> tuple[list[_Part], list[tuple[slice, ...]]]:",
         *indented(
             [
                 f'"""Cut axis {cut.name} into its digits: parts that hold elements, and gaps."""',
@@ -122,11 +99,9 @@ def _cut_function(name: str, cut: _Cut, words: Words) -> list[str]:
 
 
 def _used(cut: _Cut) -> list[Expr]:
-    used = [cut.extent, *cut.steps[:1]]
-    for side in cut.sides:
-        digits = [each for d in side.move.digits for each in (d.divisor, d.radix, d.extent)]
-        used += digits[3:] if side.move.exact else digits
-    return used
+    move = cut.side.move
+    digits = [each for d in move.digits for each in (d.divisor, d.radix, d.extent)]
+    return [cut.extent, *cut.steps[:1], *(digits[3:] if move.exact else digits)]
 
 
 def _count(level: int) -> Expr:
@@ -201,20 +176,16 @@ def _part(cut: _Cut, level: int, words: Words) -> list[str]:
     taken = slice_text(words.text(first), words.text(past))
     below = [words.text(_radix(cut, k)) for k in range(level + 1, len(cut.steps))]
     split = tuple_text(["1"] * level + [words.text(_count(level)), *below])
-    names = _NAMES[: len(cut.sides)]
     lines = [
-        f"{name} = {tuple_text(_slices(cut, side, level, words))}"
-        for name, side in zip(names, cut.sides, strict=True)
+        f"put = {tuple_text(_slices(cut, cut.side, level, words))}",
+        f"parts.append(({taken}, {split}, put))",
     ]
-    lines.append(f"parts.append(({taken}, {split}, {', '.join(names)}))")
     return [f"if _q{level}:", *indented(lines)]
 
 
 def _radix(cut: _Cut, level: int) -> Expr:
     """How many steps make one of the next larger ones."""
-    if len(cut.sides) == 1:
-        return cut.sides[0].move.digits[level].radix
-    return simplify(FloorDiv(cut.steps[level - 1], cut.steps[level]))
+    return cut.side.move.digits[level].radix
 
 
 def _gaps(cut: _Cut, side: _Side, level: int, words: Words) -> list[str]:

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.code.moves import AxisMove, Crossing, Dimension, Plan, Split
+from layoutdsl.code.moves import Dimension, Plan, Split
 from layoutdsl.code.numpy.cut_text import ALL, cut_functions, looped, name_of
 from layoutdsl.code.numpy.words import Words, indented, is_number, slice_text, tuple_text, wrapped
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import Expr
 
 
-def region_functions(plan: Plan, words: Words, crossing: Crossing | None = None) -> list[str]:
+def region_functions(plan: Plan, words: Words) -> list[str]:
     """Return the functions that cut axes, split the buffer, and list regions and padding."""
-    if plan.turns and crossing is None:
+    if plan.turns:
         return []
     return [
-        *cut_functions(plan, words, crossing),
+        *cut_functions(plan, words),
         *slots_function(plan, words),
         *(_beyond_function(plan, words) if leaves_slots_beyond(plan) else []),
-        *_regions_function(plan, words, crossing),
+        *_regions_function(plan, words),
         *(_gaps_function(plan, words) if leaves_gaps(plan) else []),
-        *_plan_function(plan, crossing),
+        *_plan_function(plan),
     ]
 
 
@@ -42,16 +42,11 @@ def leaves_gaps(plan: Plan) -> bool:
     )
 
 
-def _plan_function(plan: Plan, crossing: Crossing | None) -> list[str]:
+def _plan_function(plan: Plan) -> list[str]:
     box, gaps = "tuple[int, ...]", leaves_gaps(plan)
-    kinds = [box, *(["list[_Slots]"] if gaps else [])]
+    kinds = [box, *(["list[_Slots]"] if gaps else []), "list[_Region]"]
     calls = ["_box(extents)", *(["_gaps(extents)"] if gaps else [])]
     what = "the shape of the buffer"
-    if crossing is None:
-        kinds.append("list[_Region]")
-    else:
-        kinds, what = [box, *kinds, "list[_Passage]"], "the shapes of both buffers"
-        calls.insert(0, "_source_box(extents)")
     returned = ", ".join([*calls, "_regions(extents)"])
     return [
         "",
@@ -70,14 +65,14 @@ def _plan_function(plan: Plan, crossing: Crossing | None) -> list[str]:
     ]
 
 
-def slots_function(plan: Plan, words: Words, name: str = "_slots") -> list[str]:
+def slots_function(plan: Plan, words: Words) -> list[str]:
     """Return the function that splits the buffer; none where it is not split."""
     if not plan.splits_buffer:
         return []
     return [
         "",
         "",
-        f"def {name}(buffer: _Array, shape: tuple[int, ...]) -> _Array:",
+        "def _slots(buffer: _Array, shape: tuple[int, ...]) -> _Array:",
         *indented(
             [
                 '"""Return the buffer with one dimension for each digit."""',
@@ -143,8 +138,8 @@ def _kept(split: Split, words: Words, rest: str | None) -> list[str]:
     return lines
 
 
-def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> list[str]:
-    cut = looped(plan, crossing)
+def _regions_function(plan: Plan, words: Words) -> list[str]:
+    cut = looped(plan)
     taken, split = list[str](), list[str]()
     for move in plan.moves:
         name = name_of(plan, move)
@@ -153,15 +148,12 @@ def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> li
             split.append(f"*part_{name}[1]")
         elif move.digits:
             split.append(words.text(move.extent))
-    put = _places(plan, cut, plan, 2)
-    read = [] if crossing is None else _places(plan, cut, crossing.source, 3)
+    put = _places(plan)
     if not split:  # One element: a slice keeps it an array.
         split.append("1")
-        for each in (put, read):
-            each[:1] = [slice_text(one, str(int(one) + 1)) for one in each[:1]]
+        put[:1] = [slice_text(one, str(int(one) + 1)) for one in put[:1]]
     body = words.unpacked(m.extent for m in plan.moves if m.digits and m not in cut)
-    kind, last = ("_Region", "put") if crossing is None else ("_Passage", "put, read")
-    body.append(f"regions: list[{kind}] = []")
+    body.append("regions: list[_Region] = []")
     for depth, move in enumerate(cut):
         name = name_of(plan, move)
         body += indented([f"for part_{name} in _cut_{name}(shape)[0]:"], depth)
@@ -169,17 +161,15 @@ def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> li
         f"take = {tuple_text(taken)}",
         f"split = {tuple_text(split)}",
         *_named("put", put),
-        *(_named("read", read) if crossing is not None else []),
-        f"regions.append((take, split, {last}))",
+        "regions.append((take, split, put))",
     ]
-    what = "its slots" if crossing is None else "its slots in both buffers"
     return [
         "",
         "",
-        f"def _regions(shape: tuple[int, ...]) -> list[{kind}]:",
+        "def _regions(shape: tuple[int, ...]) -> list[_Region]:",
         *indented(
             [
-                f'"""Return each region: a slice of the tensor, how it splits, and {what}."""',
+                '"""Return each region: a slice of the tensor, how it splits, and its slots."""',
                 *body,
                 *indented(region, len(cut)),
                 "return regions",
@@ -188,13 +178,12 @@ def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> li
     ]
 
 
-def _places(plan: Plan, cut: Sequence[AxisMove], side: Plan, number: int) -> list[str]:
-    """The slots of a region on one side, whose slices are this member of each part."""
-    put = [ALL if each.constant is None else str(each.constant) for each in side.dimensions]
-    for move, own in zip(plan.moves, side.moves, strict=True):
-        if move in cut:
-            for place, digit in enumerate(own.digits):
-                put[digit.dimension] = f"part_{name_of(plan, move)}[{number}][{place}]"
+def _places(plan: Plan) -> list[str]:
+    """The slots of a region; those of an axis that is cut are the last member of each part."""
+    put = [ALL if each.constant is None else str(each.constant) for each in plan.dimensions]
+    for move in looped(plan):
+        for place, digit in enumerate(move.digits):
+            put[digit.dimension] = f"part_{name_of(plan, move)}[2][{place}]"
     return put
 
 

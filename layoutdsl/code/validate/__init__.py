@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from layoutdsl.code.validate.converting import ConversionStatement
 from layoutdsl.code.validate.copies import Functions, halves, moves_rows
 from layoutdsl.code.validate.dividing import divide
 from layoutdsl.code.validate.frame import framed, sealed
@@ -37,7 +36,7 @@ from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.kernel.checker import Proof, Theorem
 from layoutdsl.proof.statements.terms import NotExpressible
 
-__all__ = ["NotValidated", "Validated", "validate", "validate_conversion"]
+__all__ = ["NotValidated", "Validated", "validate"]
 
 
 def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValidated:
@@ -137,27 +136,6 @@ def _refuse_other_codes(said: tuple[object, ...], layout: Layout) -> None:
 def _typed(value: object) -> tuple[type, object]:
     """Return a value with its type: 1 and True are two."""
     return type(value), value
-
-
-def validate_conversion(
-    text: str, source: Layout, target: Layout, *, texts: tuple[str, str]
-) -> Validated | NotValidated:
-    """Return whether the text of a module was shown to turn one layout's buffers into another's.
-
-    Args:
-        text: of a module with `convert`.
-        source: the layout that is read, without open parameters.
-        target: the layout that is written, over the same axes and in the same range of shapes.
-        texts: what the module has to quote of both.
-    """
-
-    def read() -> list[Stated]:
-        frame = framed(text)
-        if tuple(frame.constants.get(name) for name in ("SOURCE", "TARGET")) != texts:
-            raise Meaningless("SOURCE or TARGET is another text")
-        return [ConversionStatement(source, target, frame.functions).all()]
-
-    return _shown(read, text, (source, target))
 
 
 def _shown(

@@ -77,15 +77,12 @@ _NAMED = (
     "_Way",
     "_ALONE",
 )
-_ALIASES = (
-    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
-    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
-)
+_ALIASES = ()
 _OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
 _CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
 NO_FILL = "`fill` is missing: it is the quantised zero of the tensor"
 """Message of the only `TypeError` that a module raises itself; others are `ValueError`."""
-_CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
+_CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
 @dataclass(frozen=True, slots=True)

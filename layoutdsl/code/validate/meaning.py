@@ -68,13 +68,7 @@ class Store:
 
 @dataclass
 class Meaning:
-    """What reading a module has led to so far; terms, choices and needs are shared by all runs.
-
-    Attributes:
-        anew: a `reshape` to the same shape makes an array of its own, so that its order is told.
-    """
-
-    anew: bool = False
+    """What reading a module has led to so far; terms, choices and needs are shared by all runs."""
 
     definitions: dict[Term, str] = field(default_factory=dict)
     openings: dict[str, Term] = field(default_factory=dict)
@@ -201,7 +195,7 @@ class Meaning:
         if shape == (-1,):
             shape = (size(array.shape),)
         before = array.shape
-        if not self.anew and len(before) == len(shape) and all(map(same, before, shape)):
+        if len(before) == len(shape) and all(map(same, before, shape)):
             return array
         groups = self._groups(before, shape)
         merged = any(each.before[1] - each.before[0] > 1 for each in groups)

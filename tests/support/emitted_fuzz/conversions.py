@@ -12,9 +12,9 @@ from converting_cases import over_same_axes
 
 import layoutdsl
 from layoutdsl import Layout
-from layoutdsl.code import Fallback
+from layoutdsl.code.arrays.axes import axes_of
 from layoutdsl.code.conversion import StraightConversion
-from layoutdsl.code.convert_plan import conversion_plan
+from layoutdsl.code.moves import Fallback
 from layoutdsl.language.meaning.elements import FillAny
 
 from .cases import Case, Fault, Refused
@@ -28,7 +28,7 @@ def converted(text: str, other: str) -> StraightConversion | str:
     source, target = layout_of(text), layout_of(other)
     if None not in (source.element, target.element) and source.element != target.element:
         return "of two types"
-    if isinstance(conversion_plan(*over_same_axes(source, target)), Fallback):
+    if isinstance(axes_of(*over_same_axes(source, target)), Fallback):
         return "through the tensor"
     try:
         found = layoutdsl.convert(source, target, compiled="numpy")
