@@ -13,7 +13,8 @@ def placed(normal: Normal, side: Side, offset: Term) -> tuple[Term, ...]:
     """Return the coordinates of an offset in a box, which may lie outside of it.
 
     Each product of the offset is divided by the largest stride that it is a multiple of; where that
-    is a sum, all of it has to be there. That is a guess, from which the offset is calculated.
+    is a sum, all of it has to be there. Of a number what is left goes to smaller strides: 5 is
+    2*2 + 1. That is a guess, from which the offset is calculated.
 
     Raises:
         Meaningless: what was guessed is another offset.
@@ -28,7 +29,7 @@ def placed(normal: Normal, side: Side, offset: Term) -> tuple[Term, ...]:
 
     for stride in reversed(strides):
         leading = max(normal.polynomial(stride).items(), key=lambda each: len(each[0]))
-        parts = [exact_quotient(dict([each]), dict([leading])) for each in rest.items()]
+        parts = [_quotient(each, leading) for each in rest.items()]
         whole = [each for each in parts if each is not None and all_of(each, stride) <= set(rest)]
         places.append(canonical(total([(each, 1) for each in whole])))
         rest = normal.polynomial(("-", canonical(rest), ("*", places[-1], stride)))
@@ -36,3 +37,12 @@ def placed(normal: Normal, side: Side, offset: Term) -> tuple[Term, ...]:
     if normal.form(joined) != normal.form(offset):
         raise Meaningless("an offset is no place")
     return tuple(places)
+
+
+def _quotient(
+    product: tuple[tuple[str, ...], int], stride: tuple[tuple[str, ...], int]
+) -> Polynomial | None:
+    (factors, weight), (others, step) = product, stride
+    if not factors and not others and weight > step > 0:
+        return {(): weight // step}
+    return exact_quotient({factors: weight}, {others: step})
