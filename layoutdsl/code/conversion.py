@@ -8,28 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from layoutdsl.code.numpy.support import (
-    _Array,
-    _array,
-    _boxed,
-    _destination,
-    _integers,
-    _item,
-    _travels,
-    _within,
-    _workers,
-)
-from layoutdsl.language.integers.conditions import all_hold
-from layoutdsl.language.integers.expr import Constant, Extent
-from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.code.buffers import DEFAULT, Buffers, apart, number, written
+from layoutdsl.code.numpy.support import _Array, _array, _boxed, _destination, _workers
 from layoutdsl.language.texts.values import brief
 
 if TYPE_CHECKING:
@@ -46,14 +29,14 @@ class StraightConversion:
 
     Attributes:
         plain: the generated numpy module; its `VALIDATED` names the proof.
-        source: the layout that is read.
-        target: the layout that is written, over the same axes.
+        source: checks arguments of the layout that is read.
+        target: those of the layout that is written, over the same axes.
         native: compiled C, for arrays that it takes.
     """
 
     plain: ModuleType
-    source: Layout
-    target: Layout
+    source: Buffers
+    target: Buffers
     native: NativeConversion | None = None
 
     fallback = None
@@ -87,105 +70,24 @@ class StraightConversion:
         return self._by_numpy(_array(src, "src"), shape, out, fill, threads)
 
     def _by_numpy(
-        self, src: _Array, shape: object, out: object, fill: object, threads: object
+        self, src: _Array, shape: object, out: _Array | None, fill: object, threads: object
     ) -> _Array:
-        extents = _integers(shape, self.target.rank, "shape")
-        read, written = self._boxes(extents)
-        buffer = _boxed(src, read)
-        if self.target.element is not None:
-            _travels(buffer, *self.target.element.item)
-        item = self._item(fill, buffer.dtype)
+        extents = self.target.extents(self.source.extents(shape))
+        buffer = _boxed(src, self.source.box(extents))
+        self.target.expect_items(buffer)
+        item = self.target.fill(DEFAULT if fill is None else fill, buffer.dtype)
         _workers(threads)
-        target = None if out is None else _destination(out, written, buffer)
+        if out is not None:
+            _destination(out, self.target.box(extents), buffer)
         if 0 in extents:
-            return self._filled(target, written, extents, item, buffer.dtype)
-        given = {} if item is None else {"fill": _number(item)}
-        if target is None:
+            return self.target.padding(out, extents, item, buffer)
+        given = {} if item is None else {"fill": number(item)}
+        if out is None:
             found: _Array = self.plain.convert(buffer, extents, **given)
             return found
-        apart = target.flags.c_contiguous and not np.may_share_memory(target, buffer)
-        held = target if apart else np.array(target, order="C")
+        held = apart(out, buffer)
         self.plain.convert(buffer, extents, held, **given)
-        if held is not target:
-            target[...] = held
-        return target
-
-    def _boxes(self, extents: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes of both buffers; ValueError if a layout has no tensor of these extents."""
-        if 0 in extents:
-            return _empty_box(self.source, extents), _empty_box(self.target, extents)
-        self.target.bind(extents)
-        boxes: tuple[tuple[int, ...], tuple[int, ...]] = self.plain.physical_shapes(extents)
-        return boxes
-
-    def _item(self, fill: object, dtype: np.dtype[Any]) -> _Array | None:
-        """The item in padding; `None` if an `out` is to keep its own."""
-        element, own = self.target.element, self.target.fill
-        if fill is None and isinstance(own, FillAny):
-            return None
-        if fill is None:
-            if not isinstance(own, FillValue):
-                raise TypeError("`fill` is missing: it is the quantised zero of the tensor")
-            fill = own.value
-        item = _item(fill, dtype)
-        if element is not None and element.values is not None and not element.fills_item:
-            _within(item, *element.values)
-        return item
-
-    def _filled(
-        self,
-        target: _Array | None,
-        box: tuple[int, ...],
-        extents: tuple[int, ...],
-        item: _Array | None,
-        dtype: np.dtype[Any],
-    ) -> _Array:
-        """Return the buffer of a tensor without elements: all of it is padding."""
-        if target is None:
-            target = np.empty(box, dtype)
-            target[...] = np.zeros((), dtype) if item is None else item
-        elif item is not None:
-            start = evaluate(self.target.start, _empty_values(self.target, extents))
-            target[start:] = item
-        return target
-
-
-def _number(item: _Array) -> Any:
-    """Return an item as the number that a module takes: 0 if its type is none of numbers."""
-    kind, char = item.dtype.kind, item.dtype.char
-    return item[()] if kind in "biufc" or (kind == "V" and char != "V") else 0
-
-
-def _empty_box(layout: Layout, extents: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the buffer of a tensor without elements."""
-    values = _empty_values(layout, extents)
-    sizes = [evaluate(each.extent, values) for each in layout.coordinates]
-    start = evaluate(layout.start, values)
-    if min([*sizes, start]) < 0:
-        raise ValueError(f"layout `{layout.name}` has no buffer for extents {extents}")
-    return (start + prod(sizes),) if layout.is_flat else tuple(sizes)
-
-
-def _empty_values(layout: Layout, extents: tuple[int, ...]) -> dict[str, int]:
-    """Return extents without elements by name; ValueError if the layout has no such shape."""
-    values = dict[str, int]()
-    for axis, given in zip(layout.axes, extents, strict=True):
-        wanted = given
-        match axis.extent:
-            case Constant(value):
-                wanted = value
-            case Extent(name):
-                wanted = values.setdefault(name, given)
-        if given != wanted:
-            raise ValueError(f"axis `{axis.name}` of layout `{layout.name}` has extent {wanted}")
-    try:
-        if all_hold(layout.where, values):
-            for each in layout.coordinates:
-                evaluate(each.extent, values)
-            return values
-    except ZeroDivisionError:
-        pass
-    raise ValueError(f"layout `{layout.name}` has no tensor of extents {extents}")
+        return written(out, held)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
+from layoutdsl.code.buffers import Buffers
 from layoutdsl.code.compiling import compile as compile_
 from layoutdsl.code.emitting import validated
-from layoutdsl.code.generating import UnvalidatedError
 from layoutdsl.code.modules import (
     CompileTarget,
     can_compile,
     expect_target,
     failing,
     numpy_serves,
-    plain_module,
     unchecked,
 )
 from layoutdsl.code.proved import CheckedConversion, require_proved
@@ -31,7 +30,7 @@ from layoutdsl.language.meaning.record import RECORD, Record
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from layoutdsl.code import EmittedModule
+    from layoutdsl.code import EmittedModule, Fallback
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.conversion import NativeConversion
     from layoutdsl.code.native.program import EmittedProgram
@@ -109,8 +108,8 @@ def convert(
 
     It takes a buffer, the shape of the tensor in the axis order of the first layout, and ``out``,
     ``fill`` and ``threads`` as `pack` does. What it does was proved to be what `unpack` and then
-    `pack` do, for every shape that both layouts have. Where two layouts have no common digits numpy
-    unpacks the tensor and packs it again, and ``fallback`` says why.
+    `pack` do, for every shape that both layouts have. Where two layouts have no common digits, or
+    that is not proved, numpy unpacks the tensor and packs it again, and ``fallback`` says why.
 
     Of a layout that holds copies of its elements the first are read, and all are written.
 
@@ -131,7 +130,7 @@ def convert(
     Raises:
         RefusedError: a layout is refuted.
         UnprovedError: a layout is undecided.
-        UnvalidatedError: it was not shown that the code does what the layouts mean.
+        UnvalidatedError: it was not shown that the code does what a layout means.
         CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
             to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: the layouts take different tensors, or hold elements of different types, or
@@ -219,6 +218,8 @@ def _unchecked(
     emitted: EmittedModule | Fallback = Fallback(f"`{target.name}` holds copies of elements")
     if not target.copies:
         emitted = generate_conversion(source, target, texts=texts)
+    if validate and not isinstance(emitted, Fallback):
+        emitted = _validated(source, target, emitted, texts)
     if isinstance(emitted, Fallback):
         first, second = (unchecked(each, compiled, validate, True) for each in (source, target))
         native = None
@@ -228,13 +229,11 @@ def _unchecked(
             if not goes_by_the_tensor(source, target):
                 native = _native(source, target, compiled, validate, is_straight=False)
         return TensorConversion(first, second, emitted.reason, native)
-    if validate:
-        emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
-    if not compiles:
-        return StraightConversion(plain, source, target)
-    native = _native(source, target, compiled, validate, is_straight=True)
-    return StraightConversion(plain, source, target, native)
+    native = None
+    if compiles:
+        native = _native(source, target, compiled, validate, is_straight=True)
+    return StraightConversion(plain, Buffers(source), Buffers(target), native)
 
 
 def _native(
@@ -247,11 +246,10 @@ def _native(
 ) -> NativeConversion:
     """Return the compiled conversion; NumPy has one too if it `is_straight`."""
     from layoutdsl.code.loops.moves import Move
-    from layoutdsl.code.native.conversion import BothModules, NativeConversion
+    from layoutdsl.code.native.conversion import NativeConversion
     from layoutdsl.code.native.libraries import Emitter, Libraries
 
     name = f"{source.name}_to_{target.name}"
-    read, written = (plain_module(each, validate, True) for each in (source, target))
 
     def make(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
         from layoutdsl.code.native.program import conversion_c
@@ -265,19 +263,20 @@ def _native(
         lambda found: numpy_serves(compiled, found.reason) if is_straight else None,
         waits=compiled == "native",
     )
-    return NativeConversion(read, written, libraries, failing(compiled))
+    return NativeConversion(Buffers(source), Buffers(target), libraries, failing(compiled))
 
 
 def _validated(
     source: Layout, target: Layout, emitted: EmittedModule, texts: tuple[str, str]
-) -> EmittedModule:
+) -> EmittedModule | Fallback:
+    from layoutdsl.code import Fallback
     from layoutdsl.code.arrays.head import stamped
     from layoutdsl.code.validate.arrays import validate_conversion
     from layoutdsl.code.validate.outcome import NotValidated
 
     found = validate_conversion(emitted.text, source, target, texts=texts)
     if isinstance(found, NotValidated):
-        raise UnvalidatedError(f"{source.name} to {target.name}", found.reason)
+        return Fallback(f"no straight way is proved: {found.reason}")
     return replace(emitted, text=stamped(emitted.text, found.seal))
 
 

@@ -9,7 +9,7 @@ from layoutdsl.code.arrays.axes import Axes, CutAxis
 from layoutdsl.code.arrays.names import Names
 from layoutdsl.code.arrays.views import bare, split_statements
 from layoutdsl.code.validate.arrays.frame import indented
-from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.bounds import ZERO, simplify
 from layoutdsl.language.integers.expr import CeilDiv, Constant, Expr, FloorDiv, Mod
 from layoutdsl.language.meaning.model import Layout
 
@@ -19,7 +19,7 @@ class Beyond:
     """Slots beyond the end of an axis, where a digit of it has no more indices.
 
     Attributes:
-        left: an extent; there are no such slots if it is 0.
+        left: an extent; there are no such slots if it is 0. `None` if there always are.
         at: the position in each dimension that has only one.
         dimension: the dimension in which the slots lie behind others.
         first: the first position there.
@@ -70,13 +70,16 @@ def _beyond(axis: CutAxis, still: Mapping[int, Expr]) -> Iterator[Beyond]:
     for k, place in enumerate(places):
         if (axis.padded[1] is None) if k == 0 else axis.multiple % ends[k - 1] == 0:
             continue
-        left: Expr = extent if k == 0 else Mod(extent, Constant(ends[k - 1]))
+        left = extent if k == 0 else simplify(Mod(extent, Constant(ends[k - 1])))
+        if left == ZERO:
+            continue
         at = dict(still)
         for j in range(k):
             over = extent if j == 0 else Mod(extent, Constant(ends[j - 1]))
             at[places[j].dimension] = FloorDiv(over, Constant(ends[j]))
         first = CeilDiv(left, Constant(ends[k]))
-        yield Beyond(None if k == 0 else left, at, place.dimension, first)
+        is_there = k == 0 or isinstance(left, Constant)
+        yield Beyond(None if is_there else left, at, place.dimension, first)
 
 
 def _fill(box: Beyond, rank: int, names: Names, buffer: str) -> Iterator[str]:

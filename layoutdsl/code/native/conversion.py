@@ -1,7 +1,6 @@
 """From one layout's buffer straight to that of another by compiled C.
 
-Arguments are checked by the NumPy modules of both layouts, and what C does not take is left to
-NumPy.
+What C does not take is left to NumPy.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from layoutdsl.code.buffers import MOST_REMEMBERED, Buffers
 from layoutdsl.code.native import WIDTHS
 from layoutdsl.code.native.again import Again, never
 from layoutdsl.code.native.calls import Array, Function, Ready, checked_threads, moved, ready
@@ -19,14 +19,12 @@ from layoutdsl.code.native.libraries import Libraries
 from layoutdsl.code.native.module import (
     ALONE,
     MOST_BYTES,
-    MOST_REMEMBERED,
     Failed,
     code_of,
     codes_of,
     of_type,
 )
 from layoutdsl.code.native.padding import moved_beside_padding
-from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import FillAny, FillValue
 
@@ -40,13 +38,13 @@ class NativeConversion:
     """
 
     def __init__(
-        self, source: NumpyModule, written: NumpyModule, libraries: Libraries, failed: Failed
+        self, source: Buffers, written: Buffers, libraries: Libraries, failed: Failed
     ) -> None:
         """Prepare it; nothing is compiled yet.
 
         Args:
-            source: the module of the layout that is read; it checks arguments, as the other does.
-            written: the module of the layout that is written, over the same axes.
+            source: checks arguments of the layout that is read.
+            written: those of the layout that is written, over the same axes.
             libraries: what is compiled of the verb ``convert``.
             failed: is told that a compiler failed, when a class of shapes is met that needs it.
         """

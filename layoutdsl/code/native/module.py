@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from layoutdsl.code.buffers import DEFAULT, MOST_REMEMBERED, Buffers
 from layoutdsl.code.native import WIDTHS
 from layoutdsl.code.native.again import Again, never
 from layoutdsl.code.native.calls import (
@@ -31,7 +32,7 @@ from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.libraries import Libraries
 from layoutdsl.code.native.padding import moved_beside_padding
 from layoutdsl.code.numpy.support import _boxed, _within
-from layoutdsl.code.numpy_module import DEFAULT, NumpyModule
+from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.language.integers.expr import Constant, Extent, text
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue, FillZeroPoint
@@ -40,7 +41,6 @@ from layoutdsl.language.meaning.model import Layout
 Failed = Callable[[CompilerError], None]
 """Is told that nothing was compiled: raises it where nothing else will do; else numpy serves."""
 
-MOST_REMEMBERED = 256
 MOST_BYTES = 2**52
 """Of either array: what is proved of C holds below it, and no memory is as large."""
 ALONE = 1
@@ -67,7 +67,7 @@ class NativeModule:
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
         self.layout, self.libraries = layout, libraries
-        self._plain, self._failed = plain, failed
+        self._plain, self._buffers, self._failed = plain, plain.buffers, failed
         self._failure: CompilerError | None = None
         self._keeps = isinstance(layout.fill, FillAny)
         element = layout.element
@@ -218,7 +218,7 @@ class NativeModule:
         if fill is DEFAULT and isinstance(self.layout.fill, FillValue):
             given = self.layout.fill.value
         if given is not DEFAULT and given is not None:
-            given = code_of(self._plain, given, src.dtype, codes)
+            given = code_of(self._buffers, given, src.dtype, codes)
         into = None if out is None else out.view(codes)
         packed = self.pack(src.view(codes), into, given, threads, copy)
         return packed.view(src.dtype) if out is None else out
@@ -235,12 +235,12 @@ class NativeModule:
         if key in self._packs:
             return self._packs[key]
         self._expect_rank(src)
-        extents = self._plain.extents(src.shape)
+        extents = self._buffers.extents(src.shape)
         padding = self.padding(extents, src.dtype, fill)
         called = None if padding is None else self.called("pack", extents, src.dtype)
         if padding is None or called is None:
             return None
-        box = self._plain.box(extents)
+        box = self._buffers.box(extents)
         prepared = ready(called, extents, (src.shape, box), src.dtype, *padding)
         return _remembered(self._packs, None if self._values else key, prepared)
 
@@ -254,11 +254,11 @@ class NativeModule:
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
         if not isinstance(src, ndarray) or not self._taken(src.dtype):
             return None
-        extents = self._plain.extents(shape)
+        extents = self._buffers.extents(shape)
         key = (src.shape, src.dtype, extents)
         if key in self._unpacks:
             return self._unpacks[key]
-        _boxed(src, self._plain.box(extents))
+        _boxed(src, self._buffers.box(extents))
         called = self.called("unpack", extents, src.dtype)
         if called is None:
             return None
@@ -267,7 +267,7 @@ class NativeModule:
 
     def extents(self, shape: object) -> tuple[int, ...]:
         """Return a shape as the layout takes it; ValueError or TypeError for another."""
-        return self._plain.extents(shape)
+        return self._buffers.extents(shape)
 
     def forget(self) -> None:
         """Look up anew what serves, at the next call."""
@@ -303,7 +303,7 @@ class NativeModule:
                     given = None
         if given is None:
             return None
-        item = self._plain.item(given, dtype)
+        item = self._buffers.item(given, dtype)
         if self.layout.start == Constant(0):
             return item.tobytes(), None
         values: dict[str, int] = {}
@@ -338,7 +338,7 @@ class NativeModule:
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
         """Whether all that C works out stays within 64 bits."""
-        sizes = (prod(extents), prod(self._plain.box(extents)))
+        sizes = (prod(extents), prod(self._buffers.box(extents)))
         return bool(max(sizes) * width < MOST_BYTES)
 
 
@@ -374,13 +374,13 @@ def codes_of(array: object, element: ElementType | None) -> np.dtype[Any] | None
     return np.dtype(f"u{dtype.itemsize}") if fits else None
 
 
-def code_of(plain: NumpyModule, fill: Any, dtype: np.dtype[Any], codes: np.dtype[Any]) -> Any:
+def code_of(buffers: Buffers, fill: Any, dtype: np.dtype[Any], codes: np.dtype[Any]) -> Any:
     """Return the fill as the unsigned integer that stands for it.
 
     Raises:
         ValueError, TypeError: the type cannot hold it.
     """
-    return plain.item(fill, dtype).view(codes).item()
+    return buffers.item(fill, dtype).view(codes).item()
 
 
 def of_type(out: object, dtype: np.dtype[Any]) -> bool:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from layoutdsl.code.buffers import DEFAULT
 from layoutdsl.code.loops.moves import NoCode
 from layoutdsl.code.native.background import finish
 from layoutdsl.code.native.compilers import CompilerError, SlowCompilerError
 from layoutdsl.code.native.conversion import NativeConversion
 from layoutdsl.code.native.libraries import Built, Key, Libraries
 from layoutdsl.code.native.module import NativeModule
-from layoutdsl.code.numpy_module import DEFAULT
 from layoutdsl.language.meaning.elements import FillValue
 
 Call = Callable[[], object]

@@ -29,6 +29,7 @@ from layoutdsl.language.integers.bounds import ONE, ZERO
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import Coordinate, Expr, Index
 from layoutdsl.language.integers.written_out import horner_expr
+from layoutdsl.language.meaning.model import Layout
 
 
 @dataclass(slots=True)
