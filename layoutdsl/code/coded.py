@@ -6,6 +6,7 @@ code that knows nothing of the layout (`numpy/codes.py`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from layoutdsl.code.numpy.codes import _numbers, _pack_numbers, _quantised, _scales, _unpack_numbers
@@ -96,9 +97,8 @@ class QuantisedModule:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
         box, constants = self._slots.physical_shape, self._constants
-        return _pack_numbers(
-            self.codes.pack, box, src, scale, zero_point, out, fill, threads, constants
-        )
+        packs = partial(self.codes.pack, threads=threads)
+        return _pack_numbers(packs, box, src, scale, zero_point, out, fill, constants)
 
     def unpack(
         self,
@@ -128,9 +128,8 @@ class QuantisedModule:
             ValueError, TypeError: the arguments do not fit, or the type cannot hold what codes
                 stand for at this scale; nothing was written.
         """
-        return _unpack_numbers(
-            self.codes.unpack, src, shape, scale, zero_point, out, dtype, threads, self._constants
-        )
+        unpacks, constants = partial(self.codes.unpack, threads=threads), self._constants
+        return _unpack_numbers(unpacks, src, shape, scale, zero_point, out, dtype, constants)
 
     def quantise(self, src: _Array, *, scale: object = None, zero_point: object = None) -> _Array:
         """Return the codes of a tensor of real numbers, not packed; `pack` says which."""

@@ -133,18 +133,16 @@ def generate(
         ValueError: the layout has open parameters, or ``source`` does not state it; or there is no
             such storage, or the layout fills no whole words of it.
     """
-    from layoutdsl.code.arrays import WAYS, generate_views, has_views
+    from layoutdsl.code.arrays import WAYS, generate_views
 
     layout = find_layout(layout)
     expect(source=(source, TEXT.or_none()))
     expect(storage=(storage, TEXT), validate=(validate, FLAG), unproved=(unproved, FLAG))
-    if storage != ITEMS or not has_views(layout):
-        return generate_moves(
-            layout, source=source, storage=storage, validate=validate, unproved=unproved
-        )
     checked = require_proved(layout, unproved=unproved)
     text = _quoted(layout, source)
-    emit = partial(generate_views, layout, source=text, certificate=certificate_of(checked))
+    how = None if storage == ITEMS else stored(layout, storage)
+    certificate = certificate_of(checked)
+    emit = partial(generate_views, layout, source=text, certificate=certificate, stored=how)
     tries = [partial(emit, way=way) for way in WAYS]
     return _generated(layout, checked, text, tries, _of_views if validate else None)
 

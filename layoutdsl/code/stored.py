@@ -6,6 +6,7 @@ by code that knows nothing of the layout (`numpy/dense.py`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from layoutdsl.code.numpy.dense import _bits_of, _of_bits, _pack_words, _stored_shape, _unpack_words
@@ -64,8 +65,8 @@ class StoredModule:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        shape = self.items.physical_shape
-        return _pack_words(self.items.pack, shape, src, out, fill, threads, self._constants)
+        shape, packs = self.items.physical_shape, partial(self.items.pack, threads=threads)
+        return _pack_words(packs, shape, src, out, fill, self._constants)
 
     def unpack(
         self,
@@ -85,8 +86,8 @@ class StoredModule:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        box = self.items.physical_shape
-        return _unpack_words(self.items.unpack, box, src, shape, out, threads, self._constants)
+        box, unpacks = self.items.physical_shape, partial(self.items.unpack, threads=threads)
+        return _unpack_words(unpacks, box, src, shape, out, self._constants)
 
     def bit_address(self, index: Indices, bit: int, shape: Shape) -> int:
         """Return where a bit of an element lies, in bits from the start of the buffer.

@@ -90,8 +90,12 @@ def test_linters_and_formatters_pass_much_more(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_module_of_views_is_accepted_without_its_marks(tmp_path: Path) -> None:
-    for name in ("NCHW16c", "R4CroutonLayout", "LapackPackedLower", "GmmaKSw128", "MarlinWeights"):
-        text = generate(layoutdsl.library(name), validate=False).text
+    named = ("NCHW16c", "R4CroutonLayout", "LapackPackedLower", "GmmaKSw128", "MarlinWeights")
+    made = {name: generate(name, validate=False).text for name in named}
+    made["words"] = generate("AwqWeights", storage="i32", validate=False).text
+    both = layoutdsl.parse(CODED[1])["L"]
+    made["codes"] = generate(both, storage="u32", validate=False).text
+    for name, text in made.items():
         lines = [each for each in text.split("\n") if not each.startswith("#")]
         (tmp_path / f"{name.lower()}.py").write_text("\n".join(lines))
     tool("ruff", "check", "--isolated", "--no-cache", folder=tmp_path)

@@ -11,32 +11,36 @@ from layoutdsl.code import EmittedModule
 from layoutdsl.code.allowed import refuse_unsafe
 from layoutdsl.code.arrays.module import WAYS, Way, module_text
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.storage import Stored
 
-__all__ = ["WAYS", "generate_views", "has_views"]
-
-
-def has_views(layout: Layout) -> bool:
-    """Return whether there are such modules of a layout: its elements stand for themselves."""
-    return layout.interface is None
+__all__ = ["WAYS", "generate_views"]
 
 
 def generate_views(
-    layout: Layout, *, source: str, certificate: str | None, way: Way = "views"
+    layout: Layout,
+    *,
+    source: str,
+    certificate: str | None,
+    way: Way = "views",
+    stored: Stored | None = None,
 ) -> EmittedModule:
     """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
 
     The same arguments give the same text, byte for byte.
 
     Args:
-        layout: every parameter has a value, and `has_views` is true of it.
+        layout: every parameter has a value.
         source: the text in which the layout was written; it is quoted in the module.
         certificate: the hash of the layout's proofs; `None` makes the module say "unproved".
         way: how elements are moved, as for `module_text`.
+        stored: how the buffer becomes words; with it the module packs into these too.
 
     Raises:
         ValueError: a parameter has no value, or the layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
-    text, fallback = module_text(layout, source=source, certificate=certificate, way=way)
+    text, fallback = module_text(
+        layout, source=source, certificate=certificate, way=way, stored=stored
+    )
     refuse_unsafe(text)
     return EmittedModule(layout.name, text, fallback)

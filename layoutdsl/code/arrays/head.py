@@ -11,22 +11,26 @@ from layoutdsl.code.numpy.numpy_text import MARKS
 UNVALIDATED = ("# Nobody has shown that this text does what SOURCE means.", "VALIDATED = False")
 
 
-def head(said: str, constants: Sequence[str], body: Sequence[str]) -> list[str]:
+def head(
+    said: str, constants: Sequence[str], body: Sequence[str], details: Sequence[str] = ()
+) -> list[str]:
     """Return the lines before the functions of a module.
 
     Args:
-        said: the docstring.
+        said: the first line of the docstring.
         constants: the lines that give names to texts.
         body: the functions.
+        details: further lines of the docstring, of words and of codes.
     """
-    yields = any("Iterator[" in line for line in body)
+    names = [each for each in ("Callable", "Iterator") if any(f"{each}[" in line for line in body)]
     return [
         *MARKS,
-        f'"""{said}"""',
+        *([f'"""{said}', *details, '"""'] if details else [f'"""{said}"""']),
         "",
         "import math",
         "import operator",
-        f"from collections.abc import {'Iterator, ' if yields else ''}Sequence",
+        f"from collections.abc import {', '.join([*names, 'Sequence'])}",
+        *(["from math import prod"] if details else []),
         "from typing import Any, TypeAlias",
         "",
         "import numpy as np",

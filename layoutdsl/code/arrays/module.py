@@ -14,8 +14,11 @@ from layoutdsl.code.arrays.runs import run_functions
 from layoutdsl.code.arrays.shapes import shape_functions
 from layoutdsl.code.arrays.views import first_copies, is_short, views
 from layoutdsl.code.moves import Fallback
+from layoutdsl.code.numpy.codes_text import codes_constant
+from layoutdsl.code.numpy.words_text import stored_constant
 from layoutdsl.code.plan import plan
 from layoutdsl.code.rows import rows_of
+from layoutdsl.code.validate.arrays.codecs import codec_lines
 from layoutdsl.code.validate.arrays.frame import (
     ITEM,
     PUT,
@@ -30,6 +33,7 @@ from layoutdsl.code.validate.arrays.frame import (
     view_moves,
 )
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.storage import Stored
 
 Way: TypeAlias = Literal["views", "grids", "indices"]
 WAYS: tuple[Way, ...] = ("views", "grids", "indices")
@@ -38,7 +42,12 @@ UNPROVED = "unproved"
 
 
 def module_text(
-    layout: Layout, *, source: str, certificate: str | None, way: Way = "views"
+    layout: Layout,
+    *,
+    source: str,
+    certificate: str | None,
+    way: Way = "views",
+    stored: Stored | None = None,
 ) -> tuple[str, str | None]:
     """Return the text of the module of a layout, and why it moves element by element if it does.
 
@@ -48,6 +57,7 @@ def module_text(
         certificate: the hash of its proofs; `None` if there is none.
         way: ``views``, or element by element by offsets: of ``grids`` of indices, whose numbers
             have 64 bits, or of ``indices`` one by one.
+        stored: how the buffer becomes words, if there are functions for that.
 
     Raises:
         ValueError: the layout's name cannot name a module.
@@ -71,6 +81,7 @@ def module_text(
         *target_function(element),
         *(ITEM if moves.fills or layout.domain else []),
         *([] if element is None or narrow(element) is None else values_function(element)),
+        *_codecs(layout, stored),
     ]
     extents = tuple_text([names.text(axis.extent) for axis in layout.element_axes])
     constants = [
@@ -80,7 +91,8 @@ def module_text(
         *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
     ]
     words = f"{layout.name}: pack and unpack tensors {extents}. VALIDATED names its proof."
-    return "\n".join([*head(words, constants, body), *body]) + "\n", reason
+    details = [*(_words_said(stored) if stored else []), *_codes_said(layout)]
+    return "\n".join([*head(words, constants, body, details), *body]) + "\n", reason
 
 
 def _views(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
@@ -107,3 +119,32 @@ def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
         return view_moves(filled, puts=False), own
     own = run_functions(layout, rows, names)
     return None if own is None else (run_moves(filled), own)
+
+
+def _codecs(layout: Layout, stored: Stored | None) -> list[str]:
+    """Return the functions of words and of codes, if there are any."""
+    constants = [] if stored is None else [stored_constant(layout, stored)]
+    codes = layout.interface is not None
+    constants += [codes_constant(layout)] if codes else []
+    return codec_lines(constants, words=stored is not None, codes=codes) if constants else []
+
+
+def _words_said(stored: Stored) -> list[str]:
+    many, words = stored.slot_bits, stored.words
+    slots = "a slot is one bit" if many == 1 else f"a slot has {many} bits"
+    return [
+        "",
+        f"`pack_words` and `unpack_words` store slots without room in {words.kind}{words.bits}:",
+        f"{slots}, the first in the lowest bits of little-endian words.",
+    ]
+
+
+def _codes_said(layout: Layout) -> list[str]:
+    if layout.interface is None:
+        return []
+    assert layout.element is not None
+    return [
+        "",
+        f"`pack_numbers` stores real numbers as the nearest codes of {layout.element.name}, and",
+        "`unpack_numbers` returns the numbers of codes; `pack` and `unpack` move codes.",
+    ]

@@ -23,6 +23,7 @@ _TAKEN = frozenset(
         *("Iterator", "Sequence"),
         *("SOURCE", "TARGET", "CERTIFICATE", "VALIDATED", "FALLBACK"),
         *("pack", "unpack", "convert", "offset", "physical_shape", "physical_shapes"),
+        *("words_shape", "pack_words", "unpack_words", "pack_numbers", "unpack_numbers"),
         *("src", "out", "fill", "shape", "index", "tensor", "buffer"),
         *("source", "target", "read", "written"),
         *("part", "slots", "item", "first"),

@@ -199,15 +199,14 @@ def _pack_numbers(
     zero_point: object,
     out: object,
     fill: object,
-    threads: int,
     codes: _Codes,
 ) -> _Array:
     """Pack the codes of real numbers."""
     items = _quantised(src, scale, zero_point, codes)
     given = _fill_of(box_of, zero_point, items.shape, codes) if fill is None else fill
     if given is None:
-        return packs(items, out, threads=threads)
-    return packs(items, out, fill=given, threads=threads)
+        return packs(items, out)
+    return packs(items, out, fill=given)
 
 
 def _unpack_numbers(
@@ -218,16 +217,15 @@ def _unpack_numbers(
     zero_point: object,
     out: object,
     dtype: object,
-    threads: int,
     codes: _Codes,
 ) -> _Array:
     """Unpack codes, and return what they stand for."""
     if codes[7]:  # what has no slot is 0
         items = np.empty(shape, codes[0])
         items[...] = _scales(scale, zero_point, items.shape, codes)[1]
-        unpacks(src, shape, items, threads=threads)
+        unpacks(src, shape, items)
     else:
-        items = unpacks(src, shape, threads=threads)
+        items = unpacks(src, shape)
     kind = dtype if out is None else _array(out, "out").dtype
     found = _numbers(items, scale, zero_point, kind, codes)
     if out is None:

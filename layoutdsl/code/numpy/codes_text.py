@@ -1,8 +1,8 @@
-"""The text of a module whose elements are codes, beside that of its items: numbers in and out."""
+"""`_CODES`: what functions of codes know of the elements of a layout."""
 
 from __future__ import annotations
 
-from layoutdsl.code.numpy.words import indented, literal, tuple_text
+from layoutdsl.code.numpy.words import literal, tuple_text
 from layoutdsl.language.meaning.elements import FillZeroPoint
 from layoutdsl.language.meaning.interface import codes_of
 from layoutdsl.language.meaning.model import Layout
@@ -29,51 +29,10 @@ def codes_constants(layout: Layout) -> Codes:
     return f"{kind}{width}", low, high, len(layout.tensor_axes), axis, name, zero, partial
 
 
+def codes_constant(layout: Layout) -> str:
+    """Return the line that says which codes the elements of a layout are."""
+    return f"_CODES = {tuple_text([*map(_literal, codes_constants(layout))])}"
+
+
 def _literal(value: object) -> str:
     return literal(value) if isinstance(value, str) else str(value)
-
-
-def code_functions(layout: Layout) -> list[str]:
-    """Return `pack_numbers` and `unpack_numbers`."""
-    return [
-        "",
-        "",
-        f"_CODES = {tuple_text([*map(_literal, codes_constants(layout))])}",
-        "",
-        "",
-        "def pack_numbers(",
-        "    src: _Array,",
-        "    scale: object,",
-        "    zero_point: object,",
-        "    out: _Array | None = None,",
-        "    fill: _Number | None = None,",
-        "    threads: int = 1,",
-        ") -> _Array:",
-        *indented(
-            [
-                '"""Return the codes of real numbers as the layout stores them."""',
-                "return _pack_numbers(",
-                "    pack, physical_shape, src, scale, zero_point, out, fill, threads, _CODES",
-                ")",
-            ]
-        ),
-        "",
-        "",
-        "def unpack_numbers(",
-        "    src: _Array,",
-        "    shape: tuple[int, ...] | list[int],",
-        "    scale: object,",
-        "    zero_point: object,",
-        "    out: _Array | None = None,",
-        '    dtype: object = "float32",',
-        "    threads: int = 1,",
-        ") -> _Array:",
-        *indented(
-            [
-                '"""Return the real numbers that codes of a packed array stand for."""',
-                "return _unpack_numbers(",
-                "    unpack, src, shape, scale, zero_point, out, dtype, threads, _CODES",
-                ")",
-            ]
-        ),
-    ]

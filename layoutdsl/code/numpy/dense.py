@@ -130,7 +130,6 @@ def _pack_words(
     src: object,
     out: object,
     fill: object,
-    threads: int,
     stored: _Stored,
 ) -> _Array:
     """Pack a tensor, and store its slots without room between them."""
@@ -147,12 +146,12 @@ def _pack_words(
     if out is not None:
         target = _destination(out, shape, np.zeros(0, word))
     if fill is not None:
-        items = packs(tensor, fill=fill, threads=threads)
+        items = packs(tensor, fill=fill)
     elif target is not None and keeps:
         held = _opened(_bytes(target), slot, prod(box), item).reshape(box)
-        items = packs(tensor, np.array(held), threads=threads)
+        items = packs(tensor, np.array(held))
     else:
-        items = packs(tensor, threads=threads)
+        items = packs(tensor)
     words = _dense(items, slot).view(word).reshape(shape)
     if target is None:
         return words
@@ -166,7 +165,6 @@ def _unpack_words(
     src: object,
     shape: tuple[int, ...] | list[int],
     out: object,
-    threads: int,
     stored: _Stored,
 ) -> _Array:
     """Unpack a tensor whose slots are stored without room between them."""
@@ -180,8 +178,8 @@ def _unpack_words(
         raise TypeError(f"`src` holds {words.dtype}, and is stored in {np.dtype(word)}")
     items = _opened(_bytes(_boxed(words, wanted)), slot, prod(box), item).reshape(box)
     if not placed:
-        return unpacks(items, extents, out, threads=threads)
-    found = _of_bits(unpacks(items, extents, threads=threads), bits, kind)
+        return unpacks(items, extents, out)
+    found = _of_bits(unpacks(items, extents), bits, kind)
     if out is None:
         return found
     target = _destination(out, tuple(shape), found)

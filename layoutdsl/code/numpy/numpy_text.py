@@ -12,13 +12,14 @@ from importlib.resources import files
 
 from layoutdsl.code.moves import Fallback, Plan, Planned, Rows
 from layoutdsl.code.numpy.arguments_text import argument_functions
-from layoutdsl.code.numpy.codes_text import code_functions
+from layoutdsl.code.numpy.codes_text import codes_constant
 from layoutdsl.code.numpy.copies_text import copies_functions, of_all
 from layoutdsl.code.numpy.gather_text import gather_functions
 from layoutdsl.code.numpy.pack_text import pack_function, unpack_function
 from layoutdsl.code.numpy.regions_text import region_functions
 from layoutdsl.code.numpy.words import Words, indented, literal
-from layoutdsl.code.numpy.words_text import word_functions
+from layoutdsl.code.numpy.words_text import stored_constant
+from layoutdsl.code.validate.arrays.codecs import CODES, WORDS
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import Stored
 
@@ -130,8 +131,9 @@ def _carried_beside(layout: Layout, stored: Stored | None) -> list[str]:
 
 def _beside(layout: Layout, stored: Stored | None) -> list[str]:
     """The functions of words and numbers, over those that move elements."""
-    words = [] if stored is None else word_functions(layout, stored)
-    return [*words, *([] if layout.interface is None else code_functions(layout))]
+    words = [] if stored is None else ["", "", stored_constant(layout, stored), *WORDS]
+    codes = [] if layout.interface is None else ["", "", codes_constant(layout), *CODES]
+    return [*words, *codes]
 
 
 def _functions(layout: Layout, planned: Planned, verbs: Container[str]) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from layoutdsl.code.validate.arrays.codecs import check_codes, check_words
 from layoutdsl.code.validate.copies import Functions, halves, moves_rows
 from layoutdsl.code.validate.dividing import divide
 from layoutdsl.code.validate.frame import framed, sealed
@@ -26,10 +27,7 @@ from layoutdsl.code.validate.seals import seal, spelled
 from layoutdsl.code.validate.statement import Statement
 from layoutdsl.code.validate.theorems import theorems
 from layoutdsl.code.validate.values import Meaningless
-from layoutdsl.language.meaning.elements import FillAny, FillZeroPoint
-from layoutdsl.language.meaning.interface import codes_of
 from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.meaning.storage import STORAGES
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate, establish
@@ -53,9 +51,9 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         if frame.constants.get("SOURCE") != source:
             raise Meaningless("SOURCE is another text")
         if frame.stored is not None:
-            _refuse_other_words(frame.stored, layout)
+            check_words(frame.stored, layout)
         if frame.coded is not None:
-            _refuse_other_codes(frame.coded, layout)
+            check_codes(frame.coded, layout)
         if frame.has_copies != bool(layout.copies):
             raise Meaningless("the copies of elements are others")
         if layout.copies:
@@ -91,51 +89,6 @@ class _Part:
         """What has to be shown of them."""
         moves = RowStatement if self.has_rows else GatherStatement
         return (moves if self.gathers else Statement)(self.layout, self.functions)
-
-
-def _refuse_other_words(said: tuple[object, ...], layout: Layout) -> None:
-    """What the functions over words know is said of the layout's elements, and of its padding.
-
-    How many of the last dimensions become words, and of how many bits, is a matter of shape alone:
-    what is stored are the bits of the slots, in their order, whatever the words.
-    """
-    element = layout.tensor_element
-    if element is not None:
-        kind, width = element.item
-        low, high = (0, 0) if element.fills_item else element.values or (0, 0)
-        placed, keeps = layout.bit_of is not None, isinstance(layout.fill, FillAny)
-        wanted = (element.bits, f"{kind}{width}", low, high, placed)
-        match said:
-            case (*first, int() as joined, str() as word, bool(), last) if [
-                *map(_typed, (*first, last))
-            ] == [*map(_typed, (*wanted, keeps))]:
-                if joined > 0 and word in {each.dtype for each in STORAGES.values()}:
-                    return
-    raise Meaningless("words are made of other elements than the layout's")
-
-
-def _refuse_other_codes(said: tuple[object, ...], layout: Layout) -> None:
-    """What the functions over numbers know is said of the codes that the layout's elements are."""
-    if layout.interface is not None and layout.element is not None:
-        (kind, width), per = layout.element.item, layout.interface.per
-        names = [axis.name for axis in layout.tensor_axes]
-        wanted = (
-            f"{kind}{width}",
-            *codes_of(layout.element),
-            len(layout.tensor_axes),
-            -1 if per is None else names.index(per),
-            layout.element.name,
-            isinstance(layout.fill, FillZeroPoint),
-            bool(layout.domain),
-        )
-        if [*map(_typed, said)] == [*map(_typed, wanted)]:
-            return
-    raise Meaningless("numbers are made of other codes than the layout's")
-
-
-def _typed(value: object) -> tuple[type, object]:
-    """Return a value with its type: 1 and True are two."""
-    return type(value), value
 
 
 def _shown(

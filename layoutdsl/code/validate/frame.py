@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from layoutdsl.code.validate.arrays.codecs import plain_tuple
 from layoutdsl.code.validate.calls import BUILTINS, CODES, COPIES, DENSE, ROWS, SUPPORT
 from layoutdsl.code.validate.reading import assigned
 from layoutdsl.code.validate.values import Meaningless
@@ -21,11 +22,11 @@ SUPPORT_HASH = "23d8b9a3393ed4221c0b2d7b04035ae28d25f517ff3f06246b9ddd92b3e2a443
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
-DENSE_HASH = "bfa3f473ede4d9ea4e5072953b7077b5ed49a2ed0b40260ab0f9d6ab0f7a2b3a"
+DENSE_HASH = "3928b2960092d670042ff9dfa843e8c5ecc88cff673b1d583c62cfe20780bf55"
 """The same of what those carry beside that store slots without room between them."""
 COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
 """The same of what those carry beside whose elements have copies."""
-CODES_HASH = "7fe891d213a9c95ab1aac97795b223554d2e91539b9bc46019712f4accafd78a"
+CODES_HASH = "0e27bdff03089ebcf5e8ba9fc9eedd200d8c3074337bfab3de92b5b7e2a0bed3"
 """The same of what those carry beside whose elements are codes of numbers."""
 
 _IMPORTS = (
@@ -41,27 +42,25 @@ _TAKEN = "shape: tuple[int, ...] | list[int]"
 _WORDS = {
     "words_shape": (_TAKEN, "return _stored_shape(physical_shape, shape, _STORED)"),
     "pack_words": (
-        "src: _Array, out: _Array | None=None, fill: _Number | None=None, threads: int=1",
-        "return _pack_words(pack, physical_shape, src, out, fill, threads, _STORED)",
+        "src: _Array, out: _Array | None=None, fill: _Number | None=None",
+        "return _pack_words(pack, physical_shape, src, out, fill, _STORED)",
     ),
     "unpack_words": (
-        f"src: _Array, {_TAKEN}, out: _Array | None=None, threads: int=1",
-        "return _unpack_words(unpack, physical_shape, src, shape, out, threads, _STORED)",
+        f"src: _Array, {_TAKEN}, out: _Array | None=None",
+        "return _unpack_words(unpack, physical_shape, src, shape, out, _STORED)",
     ),
 }
 """The functions over words: what they take, and all that they do."""
 _NUMBERS = {
     "pack_numbers": (
         "src: _Array, scale: object, zero_point: object, "
-        "out: _Array | None=None, fill: _Number | None=None, threads: int=1",
-        "return _pack_numbers"
-        "(pack, physical_shape, src, scale, zero_point, out, fill, threads, _CODES)",
+        "out: _Array | None=None, fill: _Number | None=None",
+        "return _pack_numbers(pack, physical_shape, src, scale, zero_point, out, fill, _CODES)",
     ),
     "unpack_numbers": (
         f"src: _Array, {_TAKEN}, scale: object, zero_point: object, "
-        "out: _Array | None=None, dtype: object='float32', threads: int=1",
-        "return _unpack_numbers"
-        "(unpack, src, shape, scale, zero_point, out, dtype, threads, _CODES)",
+        "out: _Array | None=None, dtype: object='float32'",
+        "return _unpack_numbers(unpack, src, shape, scale, zero_point, out, dtype, _CODES)",
     ),
 }
 """The functions over numbers, likewise."""
@@ -179,10 +178,10 @@ class _Top:
                 self.constants[name] = value
             case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
                 pass
-            case ast.Assign(targets=[ast.Name(id="_STORED" as name)], value=value):
-                self.stored = _plain_tuple(value)
-            case ast.Assign(targets=[ast.Name(id="_CODES" as name)], value=value):
-                self.coded = _plain_tuple(value)
+            case ast.Assign(targets=[ast.Name(id="_STORED" as name)]):
+                self.stored = plain_tuple(statement)
+            case ast.Assign(targets=[ast.Name(id="_CODES" as name)]):
+                self.coded = plain_tuple(statement)
             case ast.Assign(targets=[ast.Name(id=name)]) if name in _OF_CARRIED:
                 self._carried(name).append(_lines(self.lines, statement))
             case ast.FunctionDef(name=name) if name in _CARRIED:
@@ -233,22 +232,6 @@ class _Top:
             _refuse_others(functions, _NUMBERS)
         held = bool(self.rows), bool(self.copies)
         return Frame(functions, self.constants, *held, self.stored, self.coded)
-
-
-def _plain_tuple(value: ast.expr) -> tuple[object, ...]:
-    match value:
-        case ast.Tuple(elts=parts) if all(map(_is_plain, parts)):
-            found: tuple[object, ...] = ast.literal_eval(value)
-            return found
-    raise Meaningless("what is said of words or codes is computed")
-
-
-def _is_plain(value: ast.expr) -> bool:
-    """Whether it is a constant, or the negative of a number."""
-    match value:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number)):
-            return type(number) is int
-    return isinstance(value, ast.Constant)
 
 
 def _refuse_others(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from layoutdsl.code.validate.arrays.codecs import check_codecs
 from layoutdsl.code.validate.arrays.conversions import validate_conversion
 from layoutdsl.code.validate.arrays.matching import parsed
 from layoutdsl.code.validate.arrays.reader import Reader
@@ -34,7 +35,8 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
     """Return whether the text of a module was shown to do what a layout means.
 
     Args:
-        text: of a module with `pack`, `unpack`, `offset` and `physical_shape`.
+        text: of a module with `pack`, `unpack`, `offset` and `physical_shape`; it may also have the
+            functions of words, and has those of codes if elements are codes.
         layout: without open parameters.
         source: what the module has to quote; that it states the layout is for others to see to.
     """
@@ -42,6 +44,7 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         module = parsed(text)
         if module.constants.get("SOURCE") != source:
             raise Meaningless("SOURCE is another text")
+        check_codecs(module.codecs, layout)
         reader = Reader(module, layout)
         reader.check_shapes()
         proved: Proofs = ()

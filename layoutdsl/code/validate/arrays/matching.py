@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.code.validate.arrays import frame
+from layoutdsl.code.validate.arrays.codecs import parted
 from layoutdsl.code.validate.values import Meaningless
 from layoutdsl.language.integers.parsing import PARSING
 from layoutdsl.language.meaning.model import Layout
@@ -23,6 +24,13 @@ _IMPORTS = (
     "from numpy.typing import ArrayLike, NDArray",
     "Array: TypeAlias = NDArray[Any]",
 )
+_CODEC_IMPORTS = (
+    *_IMPORTS[:2],
+    "from collections.abc import Callable, Iterator, Sequence",
+    "from math import prod",
+    *_IMPORTS[3:],
+)
+"""The imports of a module that also has functions of words or of codes."""
 MOST_CUTS = 8
 """Digits that an axis is cut into at most, with one to spare."""
 
@@ -91,11 +99,19 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The constants and the functions of a module of some kind."""
+    """The constants and the functions of a module.
+
+    Attributes:
+        kind: the names that it may have.
+        constants: texts and tuples of its head, by name.
+        functions: those that move elements, by name.
+        codecs: the statements behind them, of words and of codes.
+    """
 
     kind: Kind
     constants: Mapping[str, object]
     functions: Mapping[str, Function]
+    codecs: tuple[ast.stmt, ...] = ()
 
     def __getitem__(self, name: str) -> Function:
         if name not in self.functions:
@@ -136,6 +152,9 @@ def parsed(text: str, kind: Kind = VERBS) -> Module:
     constants, found, imports = dict[str, object](), dict[str, Function](), list[str]()
     if not _is_text(first):
         raise Meaningless("a module begins with a docstring")
+    rest, codecs = parted(rest)
+    if codecs and kind is not VERBS:
+        raise Meaningless("there are words or codes in a module that has none")
     for each in rest:
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if (
@@ -153,12 +172,12 @@ def parsed(text: str, kind: Kind = VERBS) -> Module:
                 imports.append(ast.unparse(each))
             case _:
                 raise Meaningless(f"something else than a function, line {each.lineno}")
-    if tuple(imports) != _IMPORTS:
+    if tuple(imports) != (_CODEC_IMPORTS if codecs else _IMPORTS):
         raise Meaningless("other modules are imported")
     _check_names(found, kind)
     if isinstance(constants.get("FALLBACK"), str) != ("_slots" in found):
         raise Meaningless("FALLBACK does not say how elements are moved")
-    return Module(kind, constants, found)
+    return Module(kind, constants, found, tuple(codecs))
 
 
 def _check_names(functions: Mapping[str, Function], kind: Kind) -> None:
