@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdsl.code.numpy.record import _Record
-from layoutdsl.code.numpy.support import _Array
+from layoutdsl.code.numpy.support import _Array, _workers
 from layoutdsl.code.placed import Placed
 from layoutdsl.code.record_shape import ModuleOf, box, field_of, part_of
 from layoutdsl.language.meaning.bands import rows_along, solved
@@ -37,20 +37,20 @@ class _Moves(_Record):
         self._code = code
 
     def _put(
-        self, flat: Bytes, tensors: Mapping[str, _Array], values: dict[str, int], threads: int
+        self, flat: Bytes, tensors: Mapping[str, _Array], values: dict[str, int], **options: int
     ) -> None:
-        if not self._moved("pack", flat, tensors, values, threads):
-            super()._put(flat, tensors, values, threads)
+        if not self._moved("pack", flat, tensors, values, options["threads"]):
+            super()._put(flat, tensors, values, **options)
 
-    def _taken(self, flat: Bytes, values: dict[str, int], threads: int) -> dict[str, _Array]:
+    def _taken(self, flat: Bytes, values: dict[str, int], **options: int) -> dict[str, _Array]:
         if self._code is not None:
             fields = self.fields.values()
             found: dict[str, _Array] = {
                 each.name: np.empty(each.shape(values), each.kind) for each in fields
             }
-            if self._moved("unpack", flat, found, values, threads):
+            if self._moved("unpack", flat, found, values, options["threads"]):
                 return found
-        return super()._taken(flat, values, threads)
+        return super()._taken(flat, values, **options)
 
     def _moved(
         self,
@@ -163,7 +163,8 @@ class RecordModule:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        return self._moves.pack(fields, out, threads, shape)
+        _workers(threads)
+        return self._moves.pack(fields, out, shape, threads=threads)
 
     def unpack(self, src: _Array, shape: Shape, threads: int = 1) -> Any:
         """Return the fields of a record as a named tuple; bits that no field holds are not read.
@@ -176,7 +177,8 @@ class RecordModule:
         Raises:
             ValueError, TypeError: the arguments do not fit.
         """
-        return self.Fields(**self._moves.unpack(src, shape, threads))
+        _workers(threads)
+        return self.Fields(**self._moves.unpack(src, shape, threads=threads))
 
     def bit_address(self, field: str, index: Indices, bit: int, shape: Shape) -> int:
         """Return where a bit of an element lies, in bits from the start of the buffer.

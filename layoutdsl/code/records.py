@@ -12,8 +12,8 @@ from layoutdsl.code.generating import (
     UNPROVED,
     UnvalidatedError,
     certificate_of,
+    generate,
     generate_c,
-    generate_moves,
 )
 from layoutdsl.code.proved import require_proved
 from layoutdsl.code.record_trials import NotAsMeantError as NotAsMeantError
@@ -239,7 +239,7 @@ def _package(
     from layoutdsl.code.numpy.record_text import part_name, record_text
 
     found = {
-        f"{part_name(number)}.py": generate_moves(each.items, validate=validate, unproved=True).text
+        f"{part_name(number)}.py": generate(each.items, validate=validate, unproved=True).text
         for number, each in enumerate(parts)
     }
     text = record_text(

@@ -189,3 +189,5 @@ def test_a_package_says_what_it_is(tmp_path: Path) -> None:
         module.physical_shape((3, 40))
     with pytest.raises(ValueError, match=r"and takes \(1, 32\) at R=1 K=32"):
         module.pack(d=np.zeros((1, 1), "f2"), q=np.zeros((1, 64), "u1"))
+    with pytest.raises(TypeError, match="threads"):
+        module.pack(d=np.zeros((1, 2), "f2"), q=np.zeros((1, 64), "u1"), threads=2)

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arrays_in_memory import same_bytes
 from cli_shell import Shell, shell
 from codegen_cases import layout_of
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
+from layoutdsl.language.meaning.storage import StorageName
 
 Array = np.ndarray[Any, Any]
 __all__ = ["shell"]
@@ -330,6 +332,41 @@ def test_a_generated_module_packs_into_words() -> None:
         module.unpack_words(words.astype("i8"), (4, 16))
     with pytest.raises(ValueError, match="`src` has shape"):
         module.unpack_words(words[:1], (4, 16))
+
+
+DOORS = (
+    ("layout L(r, k) = [r, bit, k/8, k%8] of u4", "u8"),
+    ("layout L(r, k) = [r, k/8, bit, k%8] of i10", "u16"),
+    ("layout L(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8] of u4", "u16"),
+    ("layout L(n, c) = [n, c/8, c%8] of i4 fill any", "u32"),
+    ("layout L(n, c) = [n, c/5, c%5] of u3 fill 2", "bytes"),
+    ("layout L(n, c) = [n, c/8, c%8 ^ n%8] of u4 where C%8 == 0", "i32"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "storage"), DOORS)
+def test_a_generated_module_stores_what_compile_stores(text: str, storage: StorageName) -> None:
+    layout = layout_of(text)
+    generated = layoutdsl.generate(layout, storage=storage).load()
+    compiled = layoutdsl.compile(layout, "numpy", storage=storage)
+    element = layout.tensor_element
+    assert element is not None
+    assert element.values is not None
+    low, high = element.values
+    for shape in ((8, 16), (8, 40)):
+        tensor = np.random.default_rng(7).integers(low, high, shape, endpoint=True)
+        tensor = tensor.astype("{}{}".format(*element.item))
+        words = compiled.pack(tensor)
+        assert same_bytes(generated.pack_words(tensor), words)
+        assert generated.words_shape(shape) == words.shape
+        assert same_bytes(generated.unpack_words(words, shape), tensor)
+        room, beside = np.full_like(words, 3), np.full_like(words, 3)
+        assert generated.pack_words(tensor, room) is room
+        assert same_bytes(room, compiled.pack(tensor, beside))
+        back = np.zeros_like(tensor)
+        assert generated.unpack_words(words.reshape(-1), list(shape), back) is back
+        assert same_bytes(back, tensor)
 
 
 # The shell.

@@ -22,7 +22,7 @@ from layoutdsl.code.numpy.record_parts import (
     _signed,
     _stretches,
 )
-from layoutdsl.code.numpy.support import _Array, _array, _destination, _travels, _within, _workers
+from layoutdsl.code.numpy.support import _Array, _array, _destination, _travels, _within
 
 # --------------------------------------------------------------------------------------------------
 
@@ -100,9 +100,8 @@ class _Record:
                 message = f"`{name}` has the shape {tensors[name].shape}"
                 raise ValueError(f"{message}, and takes {wanted} at {given}")
 
-    def pack(self, fields: Mapping[str, Any], out: Any, threads: int, shape: Any) -> _Bytes:
+    def pack(self, fields: Mapping[str, Any], out: Any, shape: Any, **options: int) -> _Bytes:
         """Return the bytes of a record; bits that no field holds are 0."""
-        _workers(threads)
         values = self.shape_of(fields) if shape is None else self.bind(shape)
         tensors = self._tensors(fields)
         self._expect_shapes(tensors, values)
@@ -122,7 +121,7 @@ class _Record:
                     raise ValueError(f"`out` overlaps `{name}`")
         direct = target is not None and target.flags.c_contiguous
         flat: _Bytes = target.reshape(-1) if direct else np.empty(prod(box), "u1")
-        self._put(flat, tensors, values, threads)
+        self._put(flat, tensors, values, **options)
         if target is None:
             return flat.reshape(box)
         if not direct:
@@ -131,15 +130,14 @@ class _Record:
         return packed
 
     def _put(
-        self, flat: _Bytes, tensors: Mapping[str, _Array], values: dict[str, int], threads: int
+        self, flat: _Bytes, tensors: Mapping[str, _Array], values: dict[str, int], **options: int
     ) -> None:
         """Write all bytes of a buffer."""
         for rows, own, data in self._pieces(flat, values):
-            self._job(own).pack(data, _rows_of(tensors, rows), threads)
+            self._job(own).pack(data, _rows_of(tensors, rows), **options)
 
-    def unpack(self, src: Any, shape: Any, threads: int) -> dict[str, _Array]:
+    def unpack(self, src: Any, shape: Any, **options: int) -> dict[str, _Array]:
         """Return the fields of a record; bits that no field holds are not read."""
-        _workers(threads)
         values = self.bind(shape)
         box, given = self._box(values), _array(src, "src")
         if given.dtype != np.uint8:
@@ -148,9 +146,9 @@ class _Record:
         joined = [(*box[:axis], prod(box[axis:])) for axis in range(len(box))]
         if given.shape not in (box, *joined):
             raise ValueError(f"`src` has the shape {given.shape}, and has to have {box}")
-        return self._taken(np.ascontiguousarray(given, "u1").reshape(-1), values, threads)
+        return self._taken(np.ascontiguousarray(given, "u1").reshape(-1), values, **options)
 
-    def _taken(self, flat: _Bytes, values: dict[str, int], threads: int) -> dict[str, _Array]:
+    def _taken(self, flat: _Bytes, values: dict[str, int], **options: int) -> dict[str, _Array]:
         """Return what a buffer holds."""
         found: dict[str, _Array] = {}
         for name, field in self.fields.items():
@@ -159,7 +157,7 @@ class _Record:
             plain = f"u{field.kind[1:]}"
             found[name] = np.zeros(extents, plain) if several else np.empty(extents, field.kind)
         for rows, own, data in self._pieces(flat, values):
-            self._job(own).unpack(data, _rows_of(found, rows), threads)
+            self._job(own).unpack(data, _rows_of(found, rows), **options)
         for name, field in self.fields.items():
             if field.parts > 1:
                 found[name] = _signed(found[name], field.kind, field.bits, field.signed)

@@ -66,7 +66,7 @@ class _Stretch(NamedTuple):
 
 
 class _PartJob:
-    """The moves of one part at one shape."""
+    """The moves of one part at one shape; options are those that the functions of modules take."""
 
     def __init__(self, part: _FieldPart, values: _Extents) -> None:
         self.part, self._module = part, part.module(values)
@@ -80,7 +80,7 @@ class _PartJob:
         self._region = slice(first // 8, -(-end // 8))
         self._mask = (1 << part.bits) - 1
 
-    def pack(self, tensor: _Array, threads: int) -> _Bytes:
+    def pack(self, tensor: _Array, **options: int) -> _Bytes:
         """Return the bytes of the part: its windows one after the other, or all of its region."""
         part = self.part
         held: Any = tensor.reshape(self.extents)[part.picked]
@@ -99,24 +99,24 @@ class _PartJob:
             held = held.astype("u1")
         # what is left above narrow bits, `_dense` takes away
         tensor = np.asarray(held)  # what is of no dimension becomes a number on the way
-        return _dense(self._module.pack(tensor, fill=0, threads=threads), part.slot)
+        return _dense(self._module.pack(tensor, fill=0, **options), part.slot)
 
-    def unpack(self, flat: _Bytes, threads: int, out: _Array) -> _Array:
+    def unpack(self, flat: _Bytes, out: _Array, **options: int) -> _Array:
         """Return what the part holds, in items of its type; it may be `out`."""
         part = self.part
         data = np.ascontiguousarray(self.rows(flat, part.window)).reshape(-1).view("u1")
         items = _opened(data, part.slot, prod(self._box), part.stored).reshape(self._box)
         if part.placed:
-            found = self._module.unpack(items, self._shape, threads=threads)
+            found = self._module.unpack(items, self._shape, **options)
             return _of_bits(found, part.bits, part.kind)
         if part.slot == part.bits:
             narrow = part.slot < 8
             if narrow and part.whole and part.signed:
                 items = _signed(items, "u1", part.bits, part.signed)
             into = out.view(part.stored) if part.whole and out.flags.c_contiguous else None
-            found = self._module.unpack(items, self._shape, into, threads=threads)
+            found = self._module.unpack(items, self._shape, into, **options)
             return out if found is into else found
-        moved = self._module.unpack(items, self._shape, threads=threads)
+        moved = self._module.unpack(items, self._shape, **options)
         moved = moved >> moved.dtype.type(part.shift)
         moved &= moved.dtype.type(self._mask)
         return _signed(moved.astype(f"u{part.kind[1:]}"), part.kind, part.bits, part.signed)
@@ -140,20 +140,21 @@ class _Job:
         ]
         self._full = full
 
-    def pack(self, flat: _Bytes, tensors: Mapping[str, _Array], threads: int) -> None:
+    def pack(self, flat: _Bytes, tensors: Mapping[str, _Array], **options: int) -> None:
         """Write all bytes of a buffer."""
         if not self._full:
             flat[...] = 0
         for window, jobs in self._stretches:
-            joined = jobs[0].pack(tensors[jobs[0].part.field], threads)
+            joined = jobs[0].pack(tensors[jobs[0].part.field], **options)
             if len(jobs) > 1:
                 joined = _widened(joined, jobs[0].part.window, window)
                 for job in jobs[1:]:
-                    _join(joined, job.pack(tensors[job.part.field], threads), job.part, window)
+                    data = job.pack(tensors[job.part.field], **options)
+                    _join(joined, data, job.part, window)
             rows = jobs[0].rows(flat, window)
             rows[...] = joined.view(rows.dtype)
 
-    def unpack(self, flat: _Bytes, fields: Mapping[str, _Array], threads: int) -> None:
+    def unpack(self, flat: _Bytes, fields: Mapping[str, _Array], **options: int) -> None:
         """Fill tensors with what a buffer holds; fields of several parts are 0 before."""
         for _, jobs in self._stretches:
             for job in jobs:
@@ -161,7 +162,7 @@ class _Job:
                 view: Any = whole.reshape(job.extents)[part.picked]
                 if part.whole:
                     view = view.view(part.kind)
-                found = job.unpack(flat, threads, view)
+                found = job.unpack(flat, view, **options)
                 if part.whole:
                     if found is not view:
                         view[...] = found.reshape(view.shape).view(view.dtype)

@@ -25,6 +25,8 @@ KINDS = {
     "words": ("layout L(k, n) = [k, n/8, n%2, n%8/2] of u4 where N%8 == 0", "i32"),
     "padded": ("layout L(n, c) = [n, c/8, c%8] of i4 fill any", "u32"),
     "bytes": ("layout L(n, c) = [n, c/8, c%8] of u10", "bytes"),
+    "planes": ("layout L(r, k) = [r, bit, k/8, k%8] of i4", "u8"),
+    "copies": ("layout L(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8] of u4", "u16"),
     "codes": ("layout L(n, c) = [n, c/4, c%4] of u8 as scale_offset per c", None),
     "partial": ("layout L(n, c) = [n, c/4, c%4] of i8 as scale_offset where c <= n", None),
     "both": ("layout L(n, c) = [n, c/8, c%8] of i4 as scale_offset", "u64"),
