@@ -18,7 +18,6 @@ from types import ModuleType
 from layoutdsl.code.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.code.moves import Fallback, Plan, Planned
 from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.meaning.storage import Stored
 from layoutdsl.language.texts.values import brief
 
 __all__ = [
@@ -56,7 +55,6 @@ def generate_numpy(
     source: str,
     certificate: str | None,
     by_element: bool = False,
-    stored: Stored | None = None,
 ) -> EmittedModule:
     """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
 
@@ -67,7 +65,6 @@ def generate_numpy(
         source: the text in which the layout was written; it is quoted in the module.
         certificate: the hash of the layout's proofs; ``None`` makes the module say "unproved".
         by_element: do without the runs of a layout that has no plan.
-        stored: how the buffer becomes words; with it the module packs into these too.
 
     Raises:
         ValueError: a parameter has no value, or the layout's name cannot name a module.
@@ -81,7 +78,7 @@ def generate_numpy(
         write = partial(copies_text, layout, (planned[0], planned[1]))
     else:
         write = partial(module_text, layout, planned[0])
-    text = write(source=source, certificate=certificate, stored=stored)
+    text = write(source=source, certificate=certificate)
     refuse_unsafe(text)
     reasons = (each.by_element for each in planned if isinstance(each, Fallback))
     return EmittedModule(layout.name, text, next((each for each in reasons if each), None))

@@ -147,30 +147,6 @@ def generate(
     return _generated(layout, checked, text, tries, _of_views if validate else None)
 
 
-def generate_moves(
-    layout: Layout,
-    *,
-    source: str | None = None,
-    storage: StorageName = "items",
-    validate: bool = True,
-    unproved: bool = False,
-) -> Generated:
-    """Return code that also takes ``threads`` and ``copy``, which `compile` and records call.
-
-    The arguments and errors are those of `generate`.
-    """
-    from layoutdsl.code import generate_numpy
-
-    checked = require_proved(layout, unproved=unproved)
-    text = _quoted(layout, source)
-    how = None if storage == ITEMS else stored(layout, storage)
-    emit = partial(
-        generate_numpy, layout, source=text, certificate=certificate_of(checked), stored=how
-    )
-    tries = [emit, partial(emit, by_element=True)]
-    return _generated(layout, checked, text, tries, _of_moves if validate else None)
-
-
 Validates: TypeAlias = "Callable[[EmittedModule, Layout, str, str], EmittedModule]"
 """Stamps a module that was shown to do what a layout means; of its source and certificate."""
 
@@ -211,17 +187,6 @@ def _of_views(emitted: EmittedModule, layout: Layout, source: str, mark: str) ->
     if isinstance(found, NotValidated):
         raise UnvalidatedError(layout.name, found.reason)
     return replace(emitted, text=stamped(emitted.text, f"{mark}{found.seal}"))
-
-
-def _of_moves(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
-    """The same, of a module that `generate_moves` returns."""
-    from layoutdsl.code import stamp
-    from layoutdsl.code.validate import NotValidated, validate
-
-    found = validate(emitted.text, layout, source=source)
-    if isinstance(found, NotValidated):
-        raise UnvalidatedError(layout.name, found.reason)
-    return stamp(emitted, f"{mark}{found.seal}")
 
 
 def _quoted(layout: Layout, source: str | None) -> str:

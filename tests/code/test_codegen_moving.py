@@ -12,9 +12,9 @@ import pytest
 from codegen_cases import module_of
 
 import layoutdsl
-from layoutdsl.code.generating import generate_moves
+from layoutdsl.code import generate_numpy, load
 
-MODULE = generate_moves(layoutdsl.library("NCHW16c"), validate=False).load()
+MODULE = load(generate_numpy(layoutdsl.library("NCHW16c"), source="", certificate=None))
 """Each such module carries the same functions that move and fill."""
 _fill, _move, _way = MODULE._fill, MODULE._move, MODULE._way
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from layoutdsl.code.validate.arrays.codecs import check_codes, check_words
 from layoutdsl.code.validate.copies import Functions, halves, moves_rows
 from layoutdsl.code.validate.dividing import divide
 from layoutdsl.code.validate.frame import framed, sealed
@@ -34,7 +33,7 @@ from layoutdsl.proof.kernel.certificate import Certificate, establish
 from layoutdsl.proof.kernel.checker import Proof, Theorem
 from layoutdsl.proof.statements.terms import NotExpressible
 
-__all__ = ["NotValidated", "Validated", "validate"]
+__all__ = ["NotValidated", "Validated", "validate", "validate_conversion"]
 
 
 def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValidated:
@@ -50,10 +49,6 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         frame = framed(text)
         if frame.constants.get("SOURCE") != source:
             raise Meaningless("SOURCE is another text")
-        if frame.stored is not None:
-            check_words(frame.stored, layout)
-        if frame.coded is not None:
-            check_codes(frame.coded, layout)
         if frame.has_copies != bool(layout.copies):
             raise Meaningless("the copies of elements are others")
         if layout.copies:
@@ -89,6 +84,26 @@ class _Part:
         """What has to be shown of them."""
         moves = RowStatement if self.has_rows else GatherStatement
         return (moves if self.gathers else Statement)(self.layout, self.functions)
+
+
+def validate_conversion(
+    text: str, source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> Validated | NotValidated:
+    """Return whether the text of a module was shown to turn one layout's buffers into another's.
+
+    Args:
+        text: of a module with `convert`.
+        source: the layout that is read, without open parameters.
+        target: the layout that is written, over the same axes and in the same range of shapes.
+        texts: what the module has to quote of both.
+    """
+
+    def read() -> list[Stated]:
+        frame = framed(text)
+        if tuple(frame.constants.get(name) for name in ("SOURCE", "TARGET")) != texts:
+            raise Meaningless("SOURCE or TARGET is another text")
+
+    return _shown(read, text, (source, target))
 
 
 def _shown(

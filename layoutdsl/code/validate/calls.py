@@ -77,38 +77,8 @@ ROWS = (
 )
 """The functions that modules carry which move runs or rows, likewise."""
 
-DENSE = (
-    "_dense",
-    "_opened",
-    "_words_shape",
-    "_bits_of",
-    "_of_bits",
-    "_pack_words",
-    "_unpack_words",
-    "_stored_shape",
-    "_bytes",
-)
-"""The functions that modules carry which store slots without room between them, likewise."""
-
 COPIES = ("_spread",)
 """The function that modules carry whose elements have copies, likewise."""
-CODES = (
-    "_reals",
-    "_parameter",
-    "_scales",
-    "_steps",
-    "_part",
-    "_in_parts",
-    "_store_codes",
-    "_store_numbers",
-    "_quantised",
-    "_numbers",
-    "_fill_of",
-    "_pack_numbers",
-    "_unpack_numbers",
-)
-"""The functions that modules carry whose elements are codes of numbers, likewise."""
-
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Mapping
 from copy import deepcopy
 
-from layoutdsl.code.validate.calls import BUILTINS, COPIES, DENSE, ROWS, SUPPORT
+from layoutdsl.code.validate.calls import BUILTINS, COPIES, ROWS, SUPPORT
 from layoutdsl.code.validate.values import Meaningless
 from layoutdsl.language.integers.expr import Constant
 from layoutdsl.language.integers.parsing import PARSING
@@ -29,7 +29,7 @@ def halves(layout: Layout, functions: Functions) -> tuple[Functions, Functions]:
     """
     rest = dict(functions)
     names = {name: _plain_name(name) for name in rest if _plain_name(name) != name}
-    taken = {*SUPPORT, *ROWS, *DENSE, *COPIES, *BUILTINS}
+    taken = {*SUPPORT, *ROWS, *COPIES, *BUILTINS}
     if len({*names.values()}) < len(names) or not taken.isdisjoint(names.values()):
         raise Meaningless("a function of all copies hides another")
     every = {names[name]: _renamed(rest.pop(name), names) for name in names}

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from layoutdsl.code.validate.arrays.codecs import plain_tuple
-from layoutdsl.code.validate.calls import BUILTINS, CODES, COPIES, DENSE, ROWS, SUPPORT
+from layoutdsl.code.validate.calls import BUILTINS, COPIES, ROWS, SUPPORT
 from layoutdsl.code.validate.reading import assigned
 from layoutdsl.code.validate.values import Meaningless
 from layoutdsl.language.integers.parsing import PARSING
@@ -22,12 +21,8 @@ SUPPORT_HASH = "23d8b9a3393ed4221c0b2d7b04035ae28d25f517ff3f06246b9ddd92b3e2a443
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
-DENSE_HASH = "3928b2960092d670042ff9dfa843e8c5ecc88cff673b1d583c62cfe20780bf55"
-"""The same of what those carry beside that store slots without room between them."""
 COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
 """The same of what those carry beside whose elements have copies."""
-CODES_HASH = "0e27bdff03089ebcf5e8ba9fc9eedd200d8c3074337bfab3de92b5b7e2a0bed3"
-"""The same of what those carry beside whose elements are codes of numbers."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -37,33 +32,6 @@ _IMPORTS = (
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_CALLABLE = "from collections.abc import Callable"
-_TAKEN = "shape: tuple[int, ...] | list[int]"
-_WORDS = {
-    "words_shape": (_TAKEN, "return _stored_shape(physical_shape, shape, _STORED)"),
-    "pack_words": (
-        "src: _Array, out: _Array | None=None, fill: _Number | None=None",
-        "return _pack_words(pack, physical_shape, src, out, fill, _STORED)",
-    ),
-    "unpack_words": (
-        f"src: _Array, {_TAKEN}, out: _Array | None=None",
-        "return _unpack_words(unpack, physical_shape, src, shape, out, _STORED)",
-    ),
-}
-"""The functions over words: what they take, and all that they do."""
-_NUMBERS = {
-    "pack_numbers": (
-        "src: _Array, scale: object, zero_point: object, "
-        "out: _Array | None=None, fill: _Number | None=None",
-        "return _pack_numbers(pack, physical_shape, src, scale, zero_point, out, fill, _CODES)",
-    ),
-    "unpack_numbers": (
-        f"src: _Array, {_TAKEN}, scale: object, zero_point: object, "
-        "out: _Array | None=None, dtype: object='float32'",
-        "return _unpack_numbers(unpack, src, shape, scale, zero_point, out, dtype, _CODES)",
-    ),
-}
-"""The functions over numbers, likewise."""
 _NAMED = (
     "_Array",
     "_Number",
@@ -76,12 +44,14 @@ _NAMED = (
     "_Way",
     "_ALONE",
 )
-_ALIASES = ()
-_OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
-_CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
+_ALIASES = (
+    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
+    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
+)
+_CARRIED = (*SUPPORT, *ROWS, *COPIES)
 NO_FILL = "`fill` is missing: it is the quantised zero of the tensor"
 """Message of the only `TypeError` that a module raises itself; others are `ValueError`."""
-_CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
+_CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +63,12 @@ class Frame:
         constants: what its head says, by name.
         has_rows: it carries what moves runs and rows.
         has_copies: it carries what makes a tensor one with its copies.
-        stored: what it says of how slots are stored without room, if it does.
-        coded: what it says of the codes that its elements are, if it does.
     """
 
     functions: Mapping[str, ast.FunctionDef]
     constants: Mapping[str, object]
     has_rows: bool
     has_copies: bool
-    stored: tuple[object, ...] | None
-    coded: tuple[object, ...] | None
 
 
 def sealed(text: str) -> str:
@@ -156,11 +122,7 @@ class _Top:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     support: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
-    dense: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
-    codes: list[str] = field(default_factory=list)
-    stored: tuple[object, ...] | None = None
-    coded: tuple[object, ...] | None = None
     spoken: set[str] = field(default_factory=set)
 
     def read(self, statement: ast.stmt) -> None:
@@ -178,11 +140,7 @@ class _Top:
                 self.constants[name] = value
             case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
                 pass
-            case ast.Assign(targets=[ast.Name(id="_STORED" as name)]):
-                self.stored = plain_tuple(statement)
-            case ast.Assign(targets=[ast.Name(id="_CODES" as name)]):
-                self.coded = plain_tuple(statement)
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in _OF_CARRIED:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name == "_Offsets":
                 self._carried(name).append(_lines(self.lines, statement))
             case ast.FunctionDef(name=name) if name in _CARRIED:
                 self._carried(name).append(_lines(self.lines, statement))
@@ -195,55 +153,21 @@ class _Top:
 
     def _carried(self, name: str) -> list[str]:
         """The texts of the group that a carried name belongs to."""
-        kinds = (
-            (SUPPORT, self.support),
-            ((*ROWS, "_Offsets"), self.rows),
-            ((*DENSE, "_Stored"), self.dense),
-            (COPIES, self.copies),
-        )
-        return next((found for names, found in kinds if name in names), self.codes)
+        kinds = ((SUPPORT, self.support), (COPIES, self.copies))
+        return next((found for names, found in kinds if name in names), self.rows)
 
     def frame(self) -> Frame:
         known = (*self.names, *BUILTINS)
-        calls = self.dense or self.codes
-        imports = _IMPORTS if not calls else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
-        if tuple(self.imports) != imports or len({*known}) < len(known):
+        if tuple(self.imports) != _IMPORTS or len({*known}) < len(known):
             raise Meaningless("imports differ, or a name is defined twice")
-        carried = (
-            (self.rows, ROWS_HASH),
-            (self.dense, DENSE_HASH),
-            (self.copies, COPIES_HASH),
-            (self.codes, CODES_HASH),
-        )
+        carried = ((self.rows, ROWS_HASH), (self.copies, COPIES_HASH))
         others = all(_hash(found) == wanted for found, wanted in carried if found)
         if _hash(self.support) != SUPPORT_HASH or not others:
             raise Meaningless("the functions that every module carries differ")
         if not self.spoken.isdisjoint(self.functions):
             hidden = "a name is hidden that the functions speak of that every module carries"
             raise Meaningless(hidden)
-        functions = dict(self.functions)
-        if bool(self.dense) != (self.stored is not None):
-            raise Meaningless("words are made of nothing that is said")
-        if bool(self.codes) != (self.coded is not None):
-            raise Meaningless("numbers are made of nothing that is said")
-        if self.stored is not None:
-            _refuse_others(functions, _WORDS)
-        if self.coded is not None:
-            _refuse_others(functions, _NUMBERS)
-        held = bool(self.rows), bool(self.copies)
-        return Frame(functions, self.constants, *held, self.stored, self.coded)
-
-
-def _refuse_others(
-    functions: dict[str, ast.FunctionDef], known: Mapping[str, tuple[str, str]]
-) -> None:
-    """The functions over words or numbers have to be as they always are, and are taken out."""
-    for name, wanted in known.items():
-        function = functions.pop(name, None)
-        if function is None or function.decorator_list or len(function.body) != 2:
-            raise Meaningless(f"`{name}` differs")
-        if (ast.unparse(function.args), ast.unparse(function.body[1])) != wanted:
-            raise Meaningless(f"`{name}` differs")
+        return Frame(self.functions, self.constants, bool(self.rows), bool(self.copies))
 
 
 def _hash(texts: list[str]) -> str:
