@@ -18,6 +18,7 @@ from layoutdsl.code.modules import (
     numpy_serves,
     unchecked,
 )
+from layoutdsl.code.moves import Fallback
 from layoutdsl.code.proved import CheckedConversion, require_proved
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.elaborate.shelf import find_layout_or_record
@@ -30,7 +31,7 @@ from layoutdsl.language.meaning.record import RECORD, Record
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from layoutdsl.code import EmittedModule, Fallback
+    from layoutdsl.code import EmittedModule
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.conversion import NativeConversion
     from layoutdsl.code.native.program import EmittedProgram
@@ -210,7 +211,8 @@ def _conversion(
 def _unchecked(
     source: Layout, target: Layout, compiled: CompileTarget, validate: bool
 ) -> Conversion:
-    from layoutdsl.code import Fallback, generate_conversion, load
+    from layoutdsl.code import load
+    from layoutdsl.code.arrays import generate_conversion
     from layoutdsl.code.conversion import StraightConversion, TensorConversion
 
     compiles = can_compile(compiled)
@@ -269,7 +271,6 @@ def _native(
 def _validated(
     source: Layout, target: Layout, emitted: EmittedModule, texts: tuple[str, str]
 ) -> EmittedModule | Fallback:
-    from layoutdsl.code import Fallback
     from layoutdsl.code.arrays.head import stamped
     from layoutdsl.code.validate.arrays import validate_conversion
     from layoutdsl.code.validate.outcome import NotValidated

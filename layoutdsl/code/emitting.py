@@ -12,7 +12,7 @@ from layoutdsl.language.meaning.model import Layout
 if TYPE_CHECKING:
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.program import EmittedProgram, Moved
-    from layoutdsl.code.validate import NotValidated, Validated
+    from layoutdsl.code.validate.outcome import NotValidated, Validated
 
 
 def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
@@ -25,7 +25,7 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
     from layoutdsl.code.loops.chains import Ends
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.program import moved
-    from layoutdsl.code.validate import NotValidated
+    from layoutdsl.code.validate.outcome import NotValidated
 
     seals: list[str] = []
     moves: list[Moved] = []
@@ -51,8 +51,8 @@ def read_back(each: Moved) -> Validated | NotValidated:
     A layout whose digits are written in another spelling is one with that spelling: both are
     proved to have the same offsets, and the text is read against the spelling.
     """
-    from layoutdsl.code.validate import NotValidated
     from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
+    from layoutdsl.code.validate.outcome import NotValidated
 
     text, name, width = each.text, each.name, each.width
     written = (each.move.source, each.move.target)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from layoutdsl.code.emitting import validated
 from layoutdsl.code.proved import require_proved
@@ -143,41 +142,21 @@ def generate(
     how = None if storage == ITEMS else stored(layout, storage)
     certificate = certificate_of(checked)
     emit = partial(generate_views, layout, source=text, certificate=certificate, stored=how)
-    tries = [partial(emit, way=way) for way in WAYS]
-    return _generated(layout, checked, text, tries, _of_views if validate else None)
-
-
-Validates: TypeAlias = "Callable[[EmittedModule, Layout, str, str], EmittedModule]"
-"""Stamps a module that was shown to do what a layout means; of its source and certificate."""
-
-
-def _generated(
-    layout: Layout,
-    checked: Checked,
-    source: str,
-    tries: Sequence[Callable[[], EmittedModule]],
-    validate: Validates | None,
-) -> Generated:
-    """The first module that is validated; without validation the first.
-
-    Raises:
-        UnvalidatedError: none is; says what is missing in the first.
-    """
-    if validate is None:
-        return Generated(layout, checked, tries[0]())
+    if not validate:
+        return Generated(layout, checked, emit())
     # The text does what the layout means, and that may be wrong: both are said in one place.
     mark = "" if checked.status == "proved" else f"{UNPROVED}: "
     missing: UnvalidatedError | None = None
-    for emit in tries:
+    for way in WAYS:
         try:
-            return Generated(layout, checked, validate(emit(), layout, source, mark))
+            return Generated(layout, checked, _validated(emit(way=way), layout, text, mark))
         except UnvalidatedError as error:
             missing = missing or error
     assert missing is not None
     raise missing
 
 
-def _of_views(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
+def _validated(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
     """Return the module with the hash of the proof that its text does what the layout means."""
     from layoutdsl.code.arrays.head import stamped
     from layoutdsl.code.validate.arrays import validate

@@ -154,11 +154,6 @@ class Plan:
         """Some axes of the tensor are read as one."""
         return any(len(move.axes) > 1 for move in self.moves)
 
-    @property
-    def axis_order(self) -> tuple[int, ...]:
-        """The axes of the tensor, those that are read as one beside each other."""
-        return tuple(axis for move in self.moves for axis in move.axes)
-
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -188,11 +183,6 @@ class Fallback:
 
     reason: str
     rows: Rows | None = None
-
-    @property
-    def by_element(self) -> str | None:
-        """Why elements are moved one by one; ``None`` where they are not."""
-        return self.reason if self.rows is None else None
 
 
 Planned: TypeAlias = Plan | Fallback

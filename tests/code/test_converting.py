@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from codegen_cases import layout_of
 from converting_cases import BY_NAME, OTHER, PAIRS, THROUGH, Pair, assert_converts
-from test_codegen_moving import REFUSED_THREADS
+from test_numpy_module import REFUSED_THREADS
 
 import layoutdsl
 

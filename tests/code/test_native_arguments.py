@@ -12,7 +12,7 @@ from c_library import CLibrary
 from codegen_cases import layout_of, module_of
 from native_cases import modules, needs_compiler
 from test_codegen_arguments import DTYPES, SOURCES, filled
-from test_codegen_moving import COPIED, IDENTITIES
+from test_numpy_module import COPIED, IDENTITIES
 
 pytestmark = needs_compiler
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from codegen_cases import emit
+from codegen_cases import module_of
 from native_fuzz import CC, MACHINE, Case, cases, held
 from random_digits import Shape
 from test_codegen_random import (
@@ -31,13 +31,15 @@ from test_codegen_random import (
     tensor_in,
 )
 
-from layoutdsl.code import generate_conversion, load
+from layoutdsl.code import load
+from layoutdsl.code.arrays import generate_conversion
+from layoutdsl.code.buffers import Buffers
 from layoutdsl.code.conversion import StraightConversion
 from layoutdsl.code.moves import Fallback
 from layoutdsl.code.native import calls
 from layoutdsl.code.native.again import again_text
 from layoutdsl.code.native.calls import Function, entry_text, function
-from layoutdsl.code.native.conversion import BothModules, NativeConversion
+from layoutdsl.code.native.conversion import NativeConversion
 from layoutdsl.code.native.images import loaded
 from layoutdsl.code.native.kernel_text import Call, kernel_text
 from layoutdsl.code.native.module import NativeModule
@@ -119,7 +121,7 @@ def _is_of(other: Case, case: Case) -> bool:
 def _module(case: Case, both: dict[str, Function], random: Random) -> int:
     layout = case.layouts[0].layout
     libraries: Any = Given(both.__getitem__)
-    module = NativeModule(layout, load(emit(case.layouts[0].text)), libraries, _failed)
+    module = NativeModule(layout, module_of(case.layouts[0].text), libraries, _failed)
     done = 0
     for shape in case.shapes:
         meant = meaning(layout, shape) if not layout.domain else None
@@ -142,9 +144,9 @@ def _conversion(case: Case, compiled: Function, random: Random) -> int:
         return 0
     libraries: Any = Given(lambda _: compiled)
     plain = load(made)
-    both = BothModules(*(load(emit(each.text)) for each in case.layouts))
-    native = NativeConversion(both, target, libraries, _failed)
-    convert = StraightConversion(plain, source, target, native)
+    sides = Buffers(source), Buffers(target)
+    native = NativeConversion(*sides, libraries, _failed)
+    convert = StraightConversion(plain, *sides, native)
     done = 0
     for shape in case.shapes:
         if all(held(each.text, shape) is not None for each in case.layouts):

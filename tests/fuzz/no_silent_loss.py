@@ -59,7 +59,7 @@ from no_silent_doors import (
 )
 
 import layoutdsl
-from layoutdsl.code import validate as validating
+from layoutdsl.code.validate import arrays as validating
 from layoutdsl.proof.prover import check as prover
 from layoutdsl.proof.refute import refute
 

@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from conversion_modules import check, drawn_pair, pair_shapes
 
-from layoutdsl.code import Fallback, generate_conversion
+from layoutdsl.code.arrays import generate_conversion
+from layoutdsl.code.moves import Fallback
 from layoutdsl.code.validate.arrays import validate_conversion
 from layoutdsl.code.validate.outcome import Validated
 

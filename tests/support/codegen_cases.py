@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from layoutdsl import Layout
-from layoutdsl.code import EmittedModule, generate_numpy, load
+from layoutdsl.code import EmittedModule, load
 from layoutdsl.code.arrays import generate_views
 from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.language.elaborate.module import elaborate
@@ -36,15 +36,12 @@ def layout_of(text: str) -> Layout:
 
 
 def emit(text: str) -> EmittedModule:
-    return generate_numpy(layout_of(text), source=text, certificate=None)
+    return generate_views(layout_of(text), source=text, certificate=None)
 
 
 def module_of(text: str) -> Any:
     """The module of a layout that NumPy moves, as `compile` returns it, but not proved."""
-    layout = layout_of(text)
-    if layout.interface is not None:
-        return load(emit(text))
-    return NumpyModule(layout, load(generate_views(layout, source=text, certificate=None)))
+    return NumpyModule(layout_of(text), load(emit(text)))
 
 
 def grid(*extents: tuple[int, ...]) -> tuple[Shape, ...]:

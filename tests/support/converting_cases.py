@@ -12,7 +12,9 @@ import pytest
 from codegen_cases import Shape, grid, layout_of
 
 from layoutdsl import Layout
-from layoutdsl.code import EmittedModule, Fallback, generate_conversion
+from layoutdsl.code import EmittedModule
+from layoutdsl.code.arrays import generate_conversion
+from layoutdsl.code.moves import Fallback
 from layoutdsl.language.offsets.axes import paired
 
 

@@ -22,8 +22,9 @@ import numpy as np
 
 from layoutdsl import Claim
 from layoutdsl import commands as api
-from layoutdsl.code import generate_numpy
-from layoutdsl.code.validate import Validated, validate
+from layoutdsl.code.arrays import generate_views
+from layoutdsl.code.validate.arrays import validate
+from layoutdsl.code.validate.outcome import Validated
 from layoutdsl.files.pieces import runs, sums
 from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.texts import resources
@@ -72,7 +73,7 @@ def validations() -> None:
     """Time to show of each library layout's module that its text does what the layout means."""
     layouts = [api.library(name) for name in api.library_names()]
     texts = {
-        each: generate_numpy(each, source="", certificate=None).text
+        each: generate_views(each, source="", certificate=None).text
         for each in layouts
         if not each.parameters
     }

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from layoutdsl.code import EmittedModule
 from layoutdsl.code.allowed import refuse_unsafe
+from layoutdsl.code.arrays.conversion import conversion_text
 from layoutdsl.code.arrays.module import WAYS, Way, module_text
+from layoutdsl.code.moves import Fallback
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import Stored
 
-__all__ = ["WAYS", "generate_views"]
+__all__ = ["WAYS", "generate_conversion", "generate_views"]
 
 
 def generate_views(
@@ -44,3 +46,24 @@ def generate_views(
     )
     refuse_unsafe(text)
     return EmittedModule(layout.name, text, fallback)
+
+
+def generate_conversion(
+    source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> EmittedModule | Fallback:
+    """Return a numpy module with `convert`, or why there is no way but through the tensor.
+
+    Args:
+        source: whose buffers are read.
+        target: whose buffers are written, over the same axes, in the same range of shapes.
+        texts: both layouts as the language writes them; they are quoted in the module.
+
+    Raises:
+        ValueError: a parameter has no value, or a layout's name cannot name a module.
+        UnsafeText: a fault of the generator; nothing is handed out.
+    """
+    text = conversion_text(source, target, texts)
+    if isinstance(text, Fallback):
+        return text
+    refuse_unsafe(text)
+    return EmittedModule(f"{source.name}_to_{target.name}", text, None)

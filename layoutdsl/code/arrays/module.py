@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from layoutdsl.code.arrays.axes import axes_of
 from layoutdsl.code.arrays.fills import fills
 from layoutdsl.code.arrays.gather import gather_fills, gather_functions
-from layoutdsl.code.arrays.head import UNVALIDATED, head, refuse_name
+from layoutdsl.code.arrays.head import UNPROVED, UNVALIDATED, head, refuse_name
 from layoutdsl.code.arrays.names import Names, constant, tuple_text
 from layoutdsl.code.arrays.rows import row_views
 from layoutdsl.code.arrays.runs import run_functions
@@ -38,7 +38,6 @@ from layoutdsl.language.meaning.storage import Stored
 Way: TypeAlias = Literal["views", "grids", "indices"]
 WAYS: tuple[Way, ...] = ("views", "grids", "indices")
 """How elements may be moved, the best first."""
-UNPROVED = "unproved"
 
 
 def module_text(

@@ -9,13 +9,14 @@ the buffer is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 
 from layoutdsl.code.allowed import refuse_unsafe
-from layoutdsl.code.numpy.numpy_text import _RULE, MARKS, UNPROVED, constant
-from layoutdsl.code.numpy.words import indented, literal, tuple_text
+from layoutdsl.code.arrays.head import MARKS, UNPROVED
+from layoutdsl.code.arrays.names import constant, literal, tuple_text
 from layoutdsl.code.placed import Placed
 from layoutdsl.code.record_shape import field_of, item, lead_exprs, shape_exprs, stored_as
+from layoutdsl.code.validate.arrays.codecs import carried
+from layoutdsl.code.validate.arrays.frame import indented
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.expr import Add, Expr
 from layoutdsl.language.integers.languages import PYTHON, written
@@ -60,8 +61,9 @@ def record_text(
     tables = "\n".join(_tables(record, parts))
     modules = " = ".join(part_name(number) for number in range(len(parts)))
     refuse_unsafe(f"{modules} = {_STAND_INS}\n{tables}\n")
-    carried = (
-        _carried(name) for name in ("support.py", "dense.py", "record_parts.py", "record.py")
+    texts = (
+        carried(name) + "\n\n"
+        for name in ("support.py", "dense.py", "record_parts.py", "record.py")
     )
     lines = [
         *_head(record),
@@ -73,7 +75,7 @@ def record_text(
         f"VALIDATED = {_validated(parts, certificate) if validated else 'False'}",
         f"FALLBACK = {_fallback(len(parts))}",
         "",
-        *carried,
+        *texts,
         "",
         "",
         tables,
@@ -114,11 +116,6 @@ def _head(record: Record) -> list[str]:
         '"""',
         "",
     ]
-
-
-def _carried(name: str) -> str:
-    text = files("layoutdsl.code.numpy").joinpath(name).read_text("utf-8")
-    return text.replace("\r\n", "\n").split(_RULE, 1)[1].strip("\n") + "\n\n"
 
 
 def _tables(record: Record, parts: Sequence[Placed]) -> Iterator[str]:

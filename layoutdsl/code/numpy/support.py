@@ -1,8 +1,7 @@
-"""What every generated module carries, word for word: the checks of arguments.
+"""Checks of arguments, which packages of records and functions of words and codes carry.
 
-This is ordinary code, checked and tested as such; `numpy_text` copies everything below the line of
-dashes into what it writes. It imports numpy alone, because what is generated does. What is usual is
-looked at first: a call on a small tensor costs little more than its checks.
+Generators copy the lines below the dashes into what they print, so these need numpy alone. The
+usual case is looked at first: a call on a small tensor costs little more than its checks.
 """
 
 from __future__ import annotations
@@ -14,14 +13,6 @@ from numpy.typing import NDArray
 
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
-_Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Slots = tuple[slice | int, ...]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
-_Loop = tuple[int, int, int]  # how often, and how far on in the target and in the source: bytes
-_Cuts = tuple[tuple[int, int], ...]
-_How = tuple[str, _Cuts]
-_Way = tuple[tuple[int, ...], tuple[int, ...], str, tuple[_How, ...], dict[int, float]]
-_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:
@@ -111,22 +102,6 @@ def _boxed(source: _Array, shape: tuple[int, ...]) -> _Array:
     return source.reshape(shape)
 
 
-def _entries(offsets: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return one offset for each index of a piece; ValueError where one leaves 64 bits."""
-    found = offsets if isinstance(offsets, np.ndarray) else np.array(offsets, dtype=object)
-    if found.dtype.kind == "O":
-        if found.size and not -(2**63) <= found.min() <= found.max() < 2**63:
-            raise ValueError("the layout leaves its buffer at this shape")
-        found = found.astype(np.int64)
-    return np.broadcast_to(found, shape)
-
-
-def _refuse_outside(offsets: NDArray[np.int64], size: int) -> None:
-    """Refuse offsets outside the buffer, before anything is written."""
-    if offsets.size and not 0 <= int(offsets.min()) <= int(offsets.max()) < size:
-        raise ValueError("the layout leaves its buffer at this shape")
-
-
 def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
     """Return the fill as one item; ValueError where the type cannot hold it.
 
@@ -201,19 +176,3 @@ def _workers(threads: object) -> None:
         raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
     if not 1 <= threads <= 256:
         raise ValueError(f"`threads` is {threads}, not 1 to 256")
-
-
-def _refuse_view(copy: object) -> None:
-    """Refuse ``copy=False`` where elements have to be moved; TypeError where `copy` is no such."""
-    if copy is not None and not isinstance(copy, bool):
-        raise TypeError(f"`copy` is {copy!r}, not True, False or None")
-    if copy is False:
-        raise ValueError("`copy` is False, and this cannot be done without a copy")
-
-
-def _seen(array: _Array, copy: object) -> _Array:
-    """Return the array itself where its items lie in a row and no copy is wanted; else a copy."""
-    if array.flags.c_contiguous and (copy is None or copy is False):
-        return array
-    _refuse_view(copy)
-    return array.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutdsl.code.numpy.words import literal, tuple_text
+from layoutdsl.code.arrays.names import literal, tuple_text
 from layoutdsl.language.meaning.elements import FillAny
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import Stored

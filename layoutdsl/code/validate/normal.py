@@ -78,47 +78,6 @@ class Normal:
         return product_of({tuple(left): number}, {(): 1})  # which puts them in order
 
 
-@dataclass(frozen=True)
-class InRuns(Normal):
-    """Normal forms in which an index is so many of its runs, and a place in the last of them.
-
-    Attributes:
-        index: of which runs are.
-        length: elements of a run, which begins at a multiple of it.
-    """
-
-    index: str = ""
-    length: int = 1
-
-    def polynomial(self, term: Term) -> Polynomial:
-        """Return a term as a polynomial; ``q.`` counts runs, and ``t.`` is the place in one."""
-        match term:
-            case str() if term == self.index:
-                return {("q.",): self.length, ("t.",): 1}
-            case ("div" | "mod" as word, left, int(block)) if block > 0:
-                value = self.polynomial(left)
-                apart = self._apart(word, value, block)
-                return _divided(word, value, block) if apart is None else apart
-        return super().polynomial(term)
-
-    def _apart(self, word: str, value: Polynomial, block: int) -> Polynomial | None:
-        """What a block makes of runs and of the place in one, where it parts no run."""
-        place = value.get(("t.",), 0)
-        runs = {each: n for each, n in value.items() if each != ("t.",)}
-        parted = block % self.length or any(n % self.length for n in runs.values())
-        if place not in (0, 1) or parted:
-            return None
-        count = {each: n // self.length for each, n in runs.items()}
-        found = self.polynomial(canonical(_divided(word, count, block // self.length)))
-        if word == "div":
-            return found
-        return total([(found, self.length), ({("t.",): 1}, place)])
-
-
-NORMAL = Normal()
-"""Normal forms of terms as they are."""
-
-
 @lru_cache(maxsize=20_000)
 def _form(normal: Normal, term: Term) -> Term:
     match term:

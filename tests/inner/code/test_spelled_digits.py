@@ -9,7 +9,7 @@ import layoutdsl
 from layoutdsl.code.emitting import read_back
 from layoutdsl.code.loops.moves import move_of
 from layoutdsl.code.native.program import moved
-from layoutdsl.code.validate import NotValidated
+from layoutdsl.code.validate.outcome import NotValidated
 
 FLAT = "layout L(n, c, h) = [(n*C + c)*4 + h%4 : N*C*4, h/4]"
 WRONG = (

@@ -92,8 +92,8 @@ def test_a_constant_that_is_computed_is_refused(odd: str) -> None:
         )
 
 
-WORDS = "_STORED = (4, 'u1', 0, 15, False, 2, '<i4', True, False)\n"
-CODES = "_CODES = ('u1', 0, 255, 2, 1, 'u8', True, False)\n"
+WORDS = '_STORED = (4, "u1", 0, 15, False, 2, "<i4", True, False)\n'
+CODES = '_CODES = ("u1", 0, 255, 2, 1, "u8", True, False)\n'
 PACKS = "    return _pack_words(pack, physical_shape, src, out, fill, _STORED)\n"
 RINT = "np.asarray(np.rint(quotients))"
 CHANGES = {

@@ -16,9 +16,11 @@ from emitted_fuzz.modules import executed
 from text_mutants import mutants
 
 import layoutdsl
-from layoutdsl.code import Fallback, generate_conversion, load
+from layoutdsl.code import load
+from layoutdsl.code.arrays import generate_conversion
 from layoutdsl.code.loops.moves import Move
 from layoutdsl.code.loops.trees import tree_of
+from layoutdsl.code.moves import Fallback
 from layoutdsl.code.validate.arrays import validate_conversion
 from layoutdsl.code.validate.loops import validate_tree_conversion
 from layoutdsl.code.validate.outcome import NotValidated, Validated

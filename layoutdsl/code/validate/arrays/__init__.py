@@ -22,7 +22,7 @@ from layoutdsl.code.validate.loops.sides import Sides, buffer, tensor
 from layoutdsl.code.validate.loops.words import said
 from layoutdsl.code.validate.outcome import NotValidated, Validated
 from layoutdsl.code.validate.seals import seal, spelled
-from layoutdsl.code.validate.values import Meaningless, size
+from layoutdsl.code.validate.terms import Meaningless, size
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate

@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from layoutdsl.code.validate.arrays.frame import lines_of
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.meaning.elements import FillAny, FillZeroPoint
 from layoutdsl.language.meaning.interface import codes_of
 from layoutdsl.language.meaning.model import Layout

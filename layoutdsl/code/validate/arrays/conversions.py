@@ -21,7 +21,7 @@ from layoutdsl.code.validate.arrays.views import View, whole
 from layoutdsl.code.validate.loops import both_sides
 from layoutdsl.code.validate.outcome import NotValidated, Validated
 from layoutdsl.code.validate.seals import seal, spelled
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import Certificate

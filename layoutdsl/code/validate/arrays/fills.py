@@ -12,7 +12,7 @@ from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import number
 from layoutdsl.code.validate.arrays.statements import Environment, Statements
 from layoutdsl.code.validate.arrays.views import Dimension, View
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ONE, ZERO, product
 from layoutdsl.language.integers.expr import Expr, Sub
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layoutdsl.code.validate.arrays import frame
 from layoutdsl.code.validate.arrays.codecs import parted
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.parsing import PARSING
 from layoutdsl.language.meaning.model import Layout
 

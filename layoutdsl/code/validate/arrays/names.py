@@ -10,7 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 
 _IMPORTED = ("np", "math", "operator", "Any", "TypeAlias", "ArrayLike", "NDArray", "Array")
 _MODULE = ("Iterator", "Sequence", "SOURCE", "TARGET", "CERTIFICATE", "VALIDATED", "FALLBACK")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ZERO, at_least
 from layoutdsl.language.integers.conditions import Condition, Operator
 from layoutdsl.language.integers.expr import (

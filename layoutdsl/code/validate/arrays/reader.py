@@ -24,7 +24,7 @@ from layoutdsl.code.validate.arrays.statements import (
 )
 from layoutdsl.code.validate.arrays.views import View, whole
 from layoutdsl.code.validate.loops import both_sides
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ONE, ZERO
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import Coordinate, Expr, Index

@@ -16,7 +16,7 @@ from layoutdsl.code.validate.arrays.names import check_names
 from layoutdsl.code.validate.arrays.numbers import condition, number
 from layoutdsl.code.validate.loops.ranges import InRanges
 from layoutdsl.code.validate.loops.words import compared, said
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ZERO, product
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import Add, Expr, Index

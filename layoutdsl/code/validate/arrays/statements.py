@@ -19,7 +19,7 @@ from layoutdsl.code.validate.arrays.numbers import condition, number
 from layoutdsl.code.validate.arrays.views import View
 from layoutdsl.code.validate.loops.ranges import InRanges
 from layoutdsl.code.validate.loops.words import said
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ONE, ZERO, at_least, product, simplify
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import (

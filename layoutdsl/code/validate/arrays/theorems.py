@@ -14,7 +14,7 @@ from layoutdsl.code.validate.loops.statement import Branch, needs
 from layoutdsl.code.validate.loops.stores import Need, ends
 from layoutdsl.code.validate.loops.words import compared, said
 from layoutdsl.code.validate.outcome import NotValidated
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.theorem import Proof, Term, Theorem
 from layoutdsl.proof.statements import statement as layout_statement

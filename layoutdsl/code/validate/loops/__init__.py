@@ -25,7 +25,7 @@ from layoutdsl.code.validate.loops.words import said
 from layoutdsl.code.validate.loops.written import spelled_tree
 from layoutdsl.code.validate.outcome import NotValidated, Validated
 from layoutdsl.code.validate.seals import seal, spelled
-from layoutdsl.code.validate.values import Meaningless, size
+from layoutdsl.code.validate.terms import Meaningless, size
 from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.expr import Expr
 from layoutdsl.language.meaning.model import Layout

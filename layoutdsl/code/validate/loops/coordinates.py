@@ -11,7 +11,7 @@ from itertools import permutations
 
 from layoutdsl.code.validate.loops.words import said
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import size
+from layoutdsl.code.validate.terms import size
 from layoutdsl.language.integers.bounds import ONE
 from layoutdsl.language.integers.expr import (
     Add,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from layoutdsl.code.validate.loops.sides import Sides
 from layoutdsl.code.validate.loops.stores import Turning, Variable, Write
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import Meaningless, horner
+from layoutdsl.code.validate.terms import Meaningless, horner
 from layoutdsl.proof.kernel.checker import Term, substitute
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from layoutdsl.code.validate.loops.words import said
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.expr import (
     Constant,
     Expr,

@@ -15,7 +15,7 @@ from layoutdsl.code.loops import tree
 from layoutdsl.code.loops.kernels import in_bytes, suits
 from layoutdsl.code.validate.loops.numbers import Scope, divided
 from layoutdsl.code.validate.loops.parsing import Body, C
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.expr import Add, Constant, Expr, Mul
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from layoutdsl.code.validate.loops.parsing import C
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import at_least
 from layoutdsl.language.integers.conditions import Condition, Operator
 from layoutdsl.language.integers.expr import (

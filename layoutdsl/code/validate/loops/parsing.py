@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from pycparser import c_ast, c_parser
 
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 
 C: TypeAlias = "int | str | tuple[Any, ...]"
 """An expression or a statement."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from layoutdsl.code.validate.loops.numbers import Scope
 from layoutdsl.code.validate.loops.parsing import Body, C, Function
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 
 
 def check_part(body: Body, name: str, scope: Scope, width: int) -> None:

@@ -13,7 +13,7 @@ from math import inf
 from layoutdsl.code.validate.loops.cover import guesses, resolved
 from layoutdsl.code.validate.loops.sides import Sides
 from layoutdsl.code.validate.loops.stores import Need, Sliding, Variable, Write
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.proof.kernel.checker import Term, names, substitute
 
 ABOUT = "pieces are apart"

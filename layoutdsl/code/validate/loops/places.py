@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutdsl.code.validate.loops.sides import Side
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import Meaningless, horner
+from layoutdsl.code.validate.terms import Meaningless, horner
 from layoutdsl.proof.kernel.checker import Polynomial, Term, total
 from layoutdsl.proof.tactics.polynomials import canonical, exact_quotient
 

@@ -16,7 +16,7 @@ from layoutdsl.code.validate.loops.parsing import Body, C, Function, parsed, wit
 from layoutdsl.code.validate.loops.parts import check_large, check_part, check_whole
 from layoutdsl.code.validate.loops.statement import Branch
 from layoutdsl.code.validate.loops.turns import pieces, stepped
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.expr import Expr
 from layoutdsl.language.meaning.model import Layout
 

@@ -16,7 +16,7 @@ from layoutdsl.code.validate.loops.ranges import below
 from layoutdsl.code.validate.loops.sides import Side, Sides
 from layoutdsl.code.validate.loops.stores import Here, Need, Write, ends, is_plain
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.proof.kernel.checker import Term, names, substitute
 
 ALWAYS: Term = ("<", 0, 1)

@@ -21,7 +21,7 @@ from layoutdsl.code.validate.loops.coordinates import (
 from layoutdsl.code.validate.loops.ranges import InRanges
 from layoutdsl.code.validate.loops.words import compared, said
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.code.validate.values import horner, size
+from layoutdsl.code.validate.terms import horner, size
 from layoutdsl.language.integers.bounds import ONE, at_least, reach, simplify
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import Coordinate, Expr, Extent, Index, MixedRadix, Sub, walk

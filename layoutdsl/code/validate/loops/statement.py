@@ -28,7 +28,7 @@ from layoutdsl.code.validate.loops.sides import Sides
 from layoutdsl.code.validate.loops.stores import Here, Need, Write, ends
 from layoutdsl.code.validate.loops.words import compared, said
 from layoutdsl.code.validate.loops.writes import Writes
-from layoutdsl.code.validate.values import size
+from layoutdsl.code.validate.terms import size
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.proof.kernel.checker import Term, substitute
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 
 from layoutdsl.code.validate.loops.stores import Need, is_plain
-from layoutdsl.code.validate.values import horner
+from layoutdsl.code.validate.terms import horner
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.proof.kernel.checker import Term, Theorem, names, substitute

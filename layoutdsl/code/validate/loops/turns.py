@@ -15,7 +15,7 @@ from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.loops.numbers import Scope
 from layoutdsl.code.validate.loops.parsing import Body, C
 from layoutdsl.code.validate.loops.statement import Branch
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import ONE, product
 from layoutdsl.language.integers.digit import same
 from layoutdsl.language.integers.expr import Add, CeilDiv, Constant, Expr, FloorDiv

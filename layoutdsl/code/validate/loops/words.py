@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.code.validate.values import Meaningless, horner
+from layoutdsl.code.validate.terms import Meaningless, horner
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import (
     Add,

@@ -16,7 +16,7 @@ from layoutdsl.code.validate.loops.scratch import Held, held_by
 from layoutdsl.code.validate.loops.sides import Side, Sides
 from layoutdsl.code.validate.loops.stores import Here, Need, Sliding, Turning, Variable, Write, ends
 from layoutdsl.code.validate.loops.words import compared, said
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.expr import Expr
 from layoutdsl.proof.kernel.checker import Term
 

@@ -28,7 +28,7 @@ from layoutdsl.code.validate.records.sizes import (
 )
 from layoutdsl.code.validate.records.wholes import expect_moves, signed_late
 from layoutdsl.code.validate.seals import seal, spelled
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import product
 from layoutdsl.language.integers.expr import Extent, text
 from layoutdsl.language.meaning.record import Field, Record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutdsl.code.validate.records.bits import equal
 from layoutdsl.code.validate.records.sides import ONE, Side, cut_box, horner, plus, times
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import simplify
 from layoutdsl.language.integers.expr import (
     Add,

@@ -20,7 +20,7 @@ from layoutdsl.code.validate.records.bits import (
 )
 from layoutdsl.code.validate.records.reading import Group, Loops, Stores
 from layoutdsl.code.validate.records.sides import Side, cut_box, horner, plus, times
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.expr import Add, Constant, Expr, FloorDiv, Index
 

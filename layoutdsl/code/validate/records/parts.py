@@ -12,7 +12,7 @@ from layoutdsl.code.validate.records.bits import Address, address
 from layoutdsl.code.validate.records.maps import blocks, elements
 from layoutdsl.code.validate.records.reading import Call, Read, Stores
 from layoutdsl.code.validate.records.sides import Side, times
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.expr import Constant
 from layoutdsl.language.meaning.model import ZERO
 

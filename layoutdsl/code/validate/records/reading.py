@@ -28,7 +28,7 @@ from layoutdsl.code.validate.records.bits import (
     signed,
     trimmed,
 )
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.expr import Add, Constant, Expr, Extent, FloorDiv, Index, Mul
 
 MOST_TURNS = 1 << 12

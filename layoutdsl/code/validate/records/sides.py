@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from layoutdsl.code.placed import Placed
 from layoutdsl.code.validate.records.bits import equal
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.expr import (
     Add,

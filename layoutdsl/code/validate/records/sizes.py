@@ -11,7 +11,7 @@ from layoutdsl.code.validate.loops.numbers import Scope
 from layoutdsl.code.validate.loops.parsing import Body, C
 from layoutdsl.code.validate.records.bits import address, equal
 from layoutdsl.code.validate.records.sides import Side
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import product, simplify
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import (

@@ -12,7 +12,7 @@ from layoutdsl.code.validate.loops.numbers import Scope
 from layoutdsl.code.validate.loops.parsing import Body, C
 from layoutdsl.code.validate.records.bits import equal
 from layoutdsl.code.validate.records.sizes import Statement, Whole, begun_by, expect, pieces
-from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.code.validate.terms import Meaningless
 from layoutdsl.language.integers.bounds import product
 from layoutdsl.language.integers.expr import Constant, Expr, Extent, Index, Mul, substitute
 from layoutdsl.language.meaning.record import Field
