@@ -290,4 +290,4 @@ def first_copies(axes: Axes, layout: Layout) -> str:
         for place in axis.places[1]
     }
     kept = (k for k, each in enumerate(axes.target.dimensions) if each.constant is None)
-    return ", ".join(":1" if k in copied else ":" for k in kept)
+    return ", ".join(":1" if k in copied else ":" for k in kept) or ":1"  # of one slot

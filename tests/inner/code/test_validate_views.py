@@ -33,6 +33,8 @@ KINDS = {
     "codes": "layout L(n, c) = [n, c/4, c%4] of u8 as scale_offset",
     "sparse": "layout L(i: N, j: N) = [(i + j)/2, i] where (i + j)%2 == 0",
     "copies": "layout L(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]",
+    "one copy": "layout L(q: 1 broadcast) = [0]",
+    "copies of one element": "layout L(q: 3 broadcast) = [q]",
     "copies of a tuple": "layout L(r, g, q: 3 broadcast) = [r, (g, q)] of u4",
     "copies in blocks": "layout L(r, g: 64, q: 2 broadcast) = [r/8, (q, g/16), r%8, g%16 ^ r%8]",
     "copies of a triangle": "layout L(i: N, j: N, q: 2 broadcast) = [q, i, j] where j <= i",
