@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -87,8 +86,6 @@ def check_module(case: Case) -> None:
         _refuse_wrong(module, meant, case)
     expect(module.physical_shape(shape), meant.physical, "physical_shape")
     _offsets(module.offset, meant.first_copies(along_copies(layout)), layout, shape)
-    if layout.copies:
-        _offsets(module.all_offset, meant, layout.every_copy, case.shape)
     if meant.size <= LARGEST:
         ways = fitting(layout, case.ways)
         tensor = tensor_of(layout, shape, ways)
@@ -224,13 +221,10 @@ def _packs(
     filled = np.empty(meant.size, tensor.dtype)
     filled[...] = item_of(number, tensor.dtype)
     given: dict[str, Any] = {} if ways.fill is None else {"fill": ways.fill}
-    given |= _threads(module, ways)
     copies = every_copy(layout, tensor, meant.shape)
     wanted = meant.packed(copies, filled).reshape(meant.physical)
     same(module.pack(tensor, **given), wanted, "pack")
-    if has_options(module):
-        same(module.pack(tensor, copy=None, **given), wanted, "pack, copy=None")
-    target = _taken(module, ways.target, wanted, lambda out: module.pack(tensor, out, **given))
+    target = _taken(ways.target, wanted, lambda out: module.pack(tensor, out, **given))
     memory, view = frame(target, meant.physical, tensor.dtype)
     beside = memory.copy()
     padding = view(memory).reshape(-1).copy()
@@ -242,41 +236,17 @@ def _packs(
         raise Fault("pack returns another array than out")
     same(view(memory), view(beside), "pack into out")
     same(memory, beside, "memory around out")
-    if has_options(module):
-        _views(lambda: module.pack(tensor, copy=False, **given), tensor, wanted, "pack, copy=False")
 
 
-def has_options(module: ModuleType) -> bool:
-    """Whether the functions take ``threads`` and ``copy``, as those of layouts with copies do."""
-    return "threads" in signature(module.pack).parameters
-
-
-def _threads(module: ModuleType, ways: Ways) -> dict[str, Any]:
-    return {"threads": ways.threads} if ways.threads > 1 and has_options(module) else {}
-
-
-def _taken(
-    module: ModuleType, kind: str, wanted: np.ndarray, write: Callable[[np.ndarray], object]
-) -> str:
+def _taken(kind: str, wanted: np.ndarray, write: Callable[[np.ndarray], object]) -> str:
     """How the array lies in memory that is written: one that is not C-contiguous is refused."""
     memory, view = frame(kind, wanted.shape, wanted.dtype)
-    if has_options(module) or view(memory).flags.c_contiguous:
+    if view(memory).flags.c_contiguous:
         return kind
     before = memory.copy()
     refuses(lambda: write(view(memory)), f"an `out` that is {kind}")
     same(memory, before, "an `out` that was refused")
     return "plain"
-
-
-def _views(call: Callable[[], Any], source: np.ndarray, wanted: np.ndarray, what: str) -> None:
-    """Without a copy it is a view of what is meant, or refused."""
-    try:
-        found = call()
-    except ValueError:
-        return
-    same(found, wanted, what)
-    if source.size and not np.shares_memory(found, source):
-        raise Fault(f"{what} is a copy")
 
 
 def _unpacks(
@@ -289,7 +259,7 @@ def _unpacks(
     buffer[...] = first.packed(copies, buffer.reshape(-1)).reshape(meant.physical)
     held, shape = first_copy(layout, meant.held.reshape(meant.shape)).reshape(-1), tensor.shape
     before = memory.copy()
-    given = _threads(module, ways)
+    given: dict[str, Any] = {}
     number = default_of(layout)
     if layout.domain and (ways.fill is not None or isinstance(layout.fill, FillValue)):
         number = number if ways.fill is None else ways.fill
@@ -300,7 +270,7 @@ def _unpacks(
     same(module.unpack(buffer, shape, **given), wanted, "unpack")
     same(module.unpack(buffer.reshape(-1), list(shape), **given), wanted, "unpack, flat")
     kind = ways.source.replace("broadcast", "turned")
-    kind = _taken(module, kind, wanted, lambda out: module.unpack(buffer, shape, out, **given))
+    kind = _taken(kind, wanted, lambda out: module.unpack(buffer, shape, out, **given))
     room, seen = frame(kind, shape, tensor.dtype)
     beside = room.copy()
     kept = seen(beside).copy()
@@ -312,6 +282,3 @@ def _unpacks(
     same(seen(room), seen(beside), "unpack into out")
     same(room, beside, "memory around the tensor")
     same(memory, before, "the buffer that was unpacked")
-    if has_options(module):
-        call = lambda: module.unpack(buffer, shape, copy=False, **given)  # noqa: E731
-        _views(call, buffer, wanted, "unpack, copy=False")
