@@ -68,7 +68,8 @@ def module_text(
     if found is None:
         planned = plan(layout)
         reason = planned.reason if isinstance(planned, Fallback) else "no views of it are proved"
-        own = gather_functions(layout, names, grids=way != "indices" and layout.rank > 0)
+        grids = way != "indices" and bool(layout.element_axes)  # no grid has no dimension
+        own = gather_functions(layout, names, grids=grids)
         moves = gather_moves(gather_fills(layout, names), copied=bool(layout.copies))
         found = moves, own
     moves, own = found

@@ -13,8 +13,8 @@ from views_modules import outcomes, shapes_of
 import layoutdsl
 from layoutdsl import Layout
 from layoutdsl.code.arrays.module import module_text
-from layoutdsl.code.validate.arrays import validate
-from layoutdsl.code.validate.outcome import Validated
+from layoutdsl.code.validate.arrays import frame, validate
+from layoutdsl.code.validate.outcome import NotValidated, Validated
 
 KINDS = {
     "blocks": "layout L(n, c, h) = [n, c/4, h, c%4]",
@@ -33,6 +33,7 @@ KINDS = {
     "codes": "layout L(n, c) = [n, c/4, c%4] of u8 as scale_offset",
     "sparse": "layout L(i: N, j: N) = [(i + j)/2, i] where (i + j)%2 == 0",
     "copies": "layout L(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]",
+    "copies on a diagonal": "layout L(q: 4 broadcast) = [(q, q)]",
     "one copy": "layout L(q: 1 broadcast) = [0]",
     "copies of one element": "layout L(q: 3 broadcast) = [q]",
     "copies of a tuple": "layout L(r, g, q: 3 broadcast) = [r, (g, q)] of u4",
@@ -180,3 +181,15 @@ def test_texts_that_were_validated_once(name: str) -> None:
     changed = text.replace(old, new, 1)
     assert isinstance(validate(text, layout, source=""), Validated)
     assert not isinstance(validate(changed, layout, source=""), Validated)
+
+
+def test_a_grid_without_dimensions_is_refused() -> None:
+    """`_grids` asks for the first extent: it was validated once, and raised an IndexError."""
+    layout = layout_of("layout L(q: 4 broadcast) = [(q, q)]")
+    text, _ = module_text(layout, source="", certificate=None)
+    assert "np.ndindex(*shape)" in text, text
+    changed = text.replace("np.ndindex(*shape)", "_grids(shape)") + "\n".join(frame.GRIDS) + "\n"
+    assert isinstance(validate(text, layout, source=""), Validated)
+    found = validate(changed, layout, source="")
+    assert isinstance(found, NotValidated)
+    assert "all indices" in found.reason

@@ -189,8 +189,8 @@ class Reader(Fills):
     def _goes_by_grids(self, iterated: ast.expr, layout: Layout, env: Mapping[str, Value]) -> bool:
         """Whether all indices are gone through in grids; if not, one by one."""
         match iterated:
-            case ast.Call(func=ast.Name(id="_grids"), args=[shape], keywords=[]):
-                grids = True
+            case ast.Call(func=ast.Name(id="_grids"), args=[shape], keywords=[]) if layout.axes:
+                grids = True  # of no axes, `_grids` finds no first one
             case ast.Call(func=function, args=[ast.Starred(value=shape)], keywords=[]) if (
                 ast.unparse(function) == "np.ndindex"
             ):
