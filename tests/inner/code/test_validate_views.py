@@ -193,3 +193,12 @@ def test_a_grid_without_dimensions_is_refused() -> None:
     found = validate(changed, layout, source="")
     assert isinstance(found, NotValidated)
     assert "all indices" in found.reason
+
+
+def test_an_index_in_terms_of_itself_is_refused_soon() -> None:
+    """The guess of `g` speaks of `g`; put into itself again and again, it filled the memory."""
+    layout = layout_of(KINDS["copies in blocks"])
+    text, _ = module_text(layout, source="", certificate=None)
+    changed = text.replace("(q*4 + g//16)", "(g*4 + g//16)")
+    assert changed != text
+    assert not isinstance(validate(changed, layout, source=""), Validated)

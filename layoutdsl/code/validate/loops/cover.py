@@ -14,7 +14,7 @@ from math import inf
 
 from layoutdsl.code.validate.loops.stores import Sliding, Turning, Variable, Write
 from layoutdsl.code.validate.normal import Normal
-from layoutdsl.proof.kernel.checker import Polynomial, Term, substitute
+from layoutdsl.proof.kernel.checker import Polynomial, Term, names, substitute
 from layoutdsl.proof.tactics.polynomials import canonical
 
 
@@ -88,8 +88,12 @@ def _done(normal: Normal, write: Write, slot: tuple[str, ...], values: dict[str,
 
 
 def resolved(values: dict[str, Term]) -> dict[str, Term]:
-    """Return values that speak of no other variables; they may speak of those further out."""
+    """Return values that speak of no other variables; they may speak of those further out.
+
+    A value in terms of itself is no guess, and would double in length each time: it becomes 0.
+    """
     for _ in range(3):
+        values = {name: 0 if name in names(v) else v for name, v in values.items()}
         values = {name: substitute(value, values) for name, value in values.items()}
     return values
 
