@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.program import EmittedProgram, Moved
     from layoutdsl.code.validate.outcome import NotValidated, Validated
+    from layoutdsl.proof.kernel.certificate import Certificate
 
 
 def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
@@ -29,6 +30,7 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
 
     seals: list[str] = []
     moves: list[Moved] = []
+    certificates: list[tuple[str, Certificate]] = []
     for each in program.moves:
         found, shown = read_back(each), each
         for spelled in (True, False):
@@ -41,8 +43,9 @@ def validated(program: EmittedProgram) -> EmittedProgram | NoCode:
             return NoCode(f"`{each.name}` was not validated: {found.reason}")
         seals.append(found.seal)
         moves.append(shown)
+        certificates += [(f"{each.name}: {verb}", proofs) for verb, proofs in found.certificates]
     seal = sha256("\n".join(seals).encode()).hexdigest()
-    return replace(program, moves=tuple(moves), seal=seal)
+    return replace(program, moves=tuple(moves), seal=seal, certificates=tuple(certificates))
 
 
 def read_back(each: Moved) -> Validated | NotValidated:
@@ -57,7 +60,7 @@ def read_back(each: Moved) -> Validated | NotValidated:
     text, name, width = each.text, each.name, each.width
     written = (each.move.source, each.move.target)
     sides = [each.planned.source, each.planned.target]
-    proofs = list[str]()
+    proofs: list[Certificate] = []
     for side, planned in zip(written, sides, strict=True):
         if side is not None and planned is not None and planned != side:
             proof = equality(side, planned)
@@ -75,5 +78,6 @@ def read_back(each: Moved) -> Validated | NotValidated:
             raise AssertionError("one side is a buffer")
     if isinstance(found, NotValidated) or not proofs:
         return found
-    seal = sha256("\n".join([found.seal, *proofs]).encode()).hexdigest()
-    return replace(found, seal=seal)
+    seal = sha256("\n".join([found.seal, *(p.hash for p in proofs)]).encode()).hexdigest()
+    digits = ((f"{verb}, by digits", each) for verb, _ in found.certificates for each in proofs)
+    return replace(found, seal=seal, certificates=(*found.certificates, *digits))

@@ -24,6 +24,7 @@ from layoutdsl.language.texts.values import brief
 if TYPE_CHECKING:
     from layoutdsl.code import EmittedModule
     from layoutdsl.code.native.program import EmittedProgram
+    from layoutdsl.code.validate.outcome import Certificates
     from layoutdsl.proof.prover.verdict import Checked
 
 # CERTIFICATE and VALIDATED in the head of code for an undecided layout begin with this word.
@@ -37,6 +38,8 @@ class Generated:
     layout: Layout
     checked: Checked
     emitted: EmittedModule
+    certificates: Certificates = ()
+    """The theorems of `pack` and `unpack`, if the text was read back."""
 
     __repr__ = brief
 
@@ -149,15 +152,18 @@ def generate(
     missing: UnvalidatedError | None = None
     for way in WAYS:
         try:
-            return Generated(layout, checked, _validated(emit(way=way), layout, text, mark))
+            shown = _validated(emit(way=way), layout, text, mark)
+            return Generated(layout, checked, *shown)
         except UnvalidatedError as error:
             missing = missing or error
     assert missing is not None
     raise missing
 
 
-def _validated(emitted: EmittedModule, layout: Layout, source: str, mark: str) -> EmittedModule:
-    """Return the module with the hash of the proof that its text does what the layout means."""
+def _validated(
+    emitted: EmittedModule, layout: Layout, source: str, mark: str
+) -> tuple[EmittedModule, Certificates]:
+    """Return the module with the hash of the proof that it does what the layout means, and that."""
     from layoutdsl.code.arrays.head import stamped
     from layoutdsl.code.validate.arrays import validate
     from layoutdsl.code.validate.outcome import NotValidated
@@ -165,7 +171,7 @@ def _validated(emitted: EmittedModule, layout: Layout, source: str, mark: str) -
     found = validate(emitted.text, layout, source=source)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(layout.name, found.reason)
-    return replace(emitted, text=stamped(emitted.text, f"{mark}{found.seal}"))
+    return replace(emitted, text=stamped(emitted.text, f"{mark}{found.seal}")), found.certificates
 
 
 def _quoted(layout: Layout, source: str | None) -> str:
@@ -275,6 +281,11 @@ class GeneratedC:
     program: EmittedProgram
 
     __repr__ = brief
+
+    @property
+    def certificates(self) -> Certificates:
+        """The theorems of each function, if the C was read back."""
+        return self.program.certificates
 
     def files(self, path: str | PathLike[str]) -> dict[Path, str]:
         """Return the text of each file: ``NAME.c``, ``NAME.h``, and ``layout-kernels.h``.

@@ -13,6 +13,7 @@ from layoutdsl.language.meaning.table import Table
 from layoutdsl.proof.claims import claims_about, claims_of
 
 if TYPE_CHECKING:
+    from layoutdsl.code.generating import Generated, GeneratedC
     from layoutdsl.proof.evidence import Confirmed, NoSolver, Rechecked, Recorded, Subject
     from layoutdsl.proof.prover.verdict import Checked
 
@@ -115,12 +116,19 @@ def missing_checker() -> NoSolver | None:
     return why_not_checked()
 
 
-def confirm(checked: Iterable[Checked]) -> Confirmed:
-    """Let `layoutdsl-check` follow the proofs of claims that were just proved.
+def confirm(checked: Iterable[Checked], code: Iterable[Generated | GeneratedC] = ()) -> Confirmed:
+    """Let `layoutdsl-check` follow the proofs of claims that were just proved, and of code.
 
     Args:
         checked: what was found of claims; those without theorems are left out.
+        code: what `generate` and `generate_c` returned; its theorems say that it does what the
+            layouts mean.
     """
     from layoutdsl.proof.evidence import confirm as confirmed
 
-    return confirmed(checked)
+    functions = (
+        (f"code of `{each.layout.name}`: {name}", proofs)
+        for each in code
+        for name, proofs in each.certificates
+    )
+    return confirmed(checked, functions)

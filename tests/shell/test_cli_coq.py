@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from cli_shell import Shell, shell
 from coq import checker
 from test_cli_evidence import certified, rechecked
 
+import layoutdsl
+from layoutdsl.commands import confirm
 from layoutdsl.language.texts import resources
 from layoutdsl.proof.evidence.manifest import Manifest, hash_of, read_manifest
+from layoutdsl.proof.kernel.certificate import Certificate
 from layoutdsl.proof.kernel.theorem import Have
 
 __all__ = ["certified", "shell"]
@@ -177,3 +181,73 @@ def test_annotations_have_no_place_for_it(certified: Shell) -> None:
     assert ended.err == (
         "error: --checker does not go with --format github\n  = help: leave one out\n"
     )
+
+
+# Code.
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize(("name", "count"), [("m.py", 3), ("m.c", 3)])
+def test_generated_code_is_confirmed(shell: Shell, name: str, count: int) -> None:
+    """The claims of the layout count as one; `pack` and `unpack` are the others."""
+    Path("my.layout").write_text("layout Blocked(n, c) = [n, c/4, c%4] of u8\n")
+    target = ("--target", "c") if name.endswith(".c") else ()
+    ended = shell("generate", "my.layout", "-o", name, *target, "--checker", "coq")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(f"layoutdsl-check confirms {count} of {count} claims with theorems")
+    assert Path(name).exists()
+
+
+def test_code_without_confirmation_is_not_written(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, "echo ouch")
+    ended = shell("generate", "NCHW4c", "-o", "m.py", "--checker", "coq")
+    assert ended.code == 3
+    assert "not confirmed[P107]: the proofs\n  layoutdsl-check ended early: ouch\n" in ended.err
+    assert not Path("m.py").exists()
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("NCHW4c", "--unvalidated"),
+            "--unvalidated code has no proofs that --checker could follow",
+        ),
+        (
+            ("Q4_0", "-o", "q"),
+            "--checker follows proofs of layouts, and this is the code of a record",
+        ),
+    ],
+)
+def test_code_without_proofs_is_not_confirmed(
+    shell: Shell, words: tuple[str, ...], message: str
+) -> None:
+    ended = shell("generate", *words, "--checker", "coq")
+    assert ended.code == 2
+    assert ended.err.startswith(f"error: {message}")
+
+
+@pytest.mark.usefixtures("program")
+def test_another_theorem_about_code_is_rejected() -> None:
+    made = layoutdsl.generate("NCHW4c")
+    for name, certificate in made.certificates:
+        for at, (theorem, proof) in enumerate(certificate.proved):
+            goals = (("<", 0, 0), *theorem.goals[1:])
+            wrong = (*certificate.proved[:at], (replace(theorem, goals=goals), proof))
+            found = confirm((), [replace(made, certificates=((name, Certificate(wrong)),))])
+            assert len(found.problems) == 1, theorem.name
+
+
+NAMES = [each for each in layoutdsl.library_names() if not layoutdsl.library(each).parameters]
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(25)
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize("name", NAMES)
+def test_code_of_the_library_is_confirmed(name: str) -> None:
+    found = confirm((), [layoutdsl.generate(name)])
+    assert (found.claims, found.problems) == (2, ())

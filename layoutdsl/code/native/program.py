@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from layoutdsl.code.digits import by_digits
 from layoutdsl.code.loops import tree
@@ -31,6 +32,9 @@ from layoutdsl.language.integers.expr import Constant, Extent, text
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import size_expr
 from layoutdsl.language.texts.values import brief
+
+if TYPE_CHECKING:
+    from layoutdsl.code.validate.outcome import Certificates
 
 VERBS = ("pack", "unpack")
 
@@ -72,6 +76,7 @@ class EmittedProgram:
         seal: the hash of the proofs that its functions do what the layouts mean, for all shapes.
         decided: whether the layout is proved too: that each element has a slot of its own.
         codes: what turns real numbers into codes and back, where elements are such.
+        certificates: the theorems of each function, if it was read back.
     """
 
     name: str
@@ -83,6 +88,7 @@ class EmittedProgram:
     seal: str | None = None
     decided: bool = True
     codes: tuple[str, ...] = ()
+    certificates: Certificates = ()
 
     __repr__ = brief
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.claims import AnyClaim, Claim, TableClaim
@@ -29,6 +29,7 @@ from layoutdsl.proof.evidence.manifest import (
 from layoutdsl.proof.evidence.questions import asked, asked_by_lemmas, script_text, used
 from layoutdsl.proof.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
 from layoutdsl.proof.kernel import lemmas
+from layoutdsl.proof.kernel.certificate import Certificate
 from layoutdsl.proof.kernel.theorem import Theorem
 from layoutdsl.proof.properties.expected import read_off, wanted
 from layoutdsl.proof.prover.verdict import Checked, Proved, Refuted
@@ -136,9 +137,16 @@ def lemma_files() -> tuple[tuple[str, str], ...]:
     return ((LEMMAS + MANIFEST, dumped(found)), (LEMMAS + SCRIPT, script))
 
 
-def confirm(checked: Iterable[Checked]) -> Confirmed:
-    """Let `layoutdsl-check` follow the proofs of claims that were just proved."""
+def confirm(checked: Iterable[Checked], code: Iterable[tuple[str, Certificate]] = ()) -> Confirmed:
+    """Let `layoutdsl-check` follow the proofs of claims that were just proved, and of code.
+
+    Args:
+        checked: what was found of claims; those that failed are left out.
+        code: the theorems of functions, each with a name to tell it by.
+    """
     manifest = manifest_of(each for each in checked if each.passed)
+    functions = (Entry(name, name, None, (), each.proved) for name, each in code)
+    manifest = replace(manifest, entries=(*manifest.entries, *functions))
     count = sum(bool(each.proofs) for each in manifest.entries)
     try:
         found = confirm_claims(manifest.text, len(manifest.entries))

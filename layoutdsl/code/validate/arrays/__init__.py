@@ -48,18 +48,19 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         reader = Reader(module, layout)
         reader.check_shapes()
         proved: Proofs = ()
-        questions = 0
+        certificates, questions = list[tuple[str, Certificate]](), 0
         for verb in ("pack", "unpack"):
             found = _shown(reader, verb)
             if isinstance(found, NotValidated):
                 return NotValidated(f"{verb}: {found.reason}")
+            certificates.append((verb, Certificate(found[0])))
             proved, questions = (*proved, *found[0]), questions + found[1]
     except (Meaningless, NotExpressible, NoProof) as reason:
         return NotValidated(str(reason))
     except (RecursionError, MemoryError, ValueError) as reason:
         return NotValidated(f"the text is too large to be read: {reason}")
     bound = seal(sealed(text), spelled(layout), Certificate(proved).hash)
-    return Validated(bound, len(proved), questions)
+    return Validated(bound, len(proved), questions, tuple(certificates))
 
 
 def _shown(reader: Reader, verb: str) -> tuple[Proofs, int] | NotValidated:

@@ -54,8 +54,9 @@ def validate_conversion(
     if isinstance(found, NotValidated):
         return found
     proved, questions = found
-    bound = seal(sealed(text), "convert", *map(spelled, (source, target)), Certificate(proved).hash)
-    return Validated(bound, len(proved), questions)
+    certificate = Certificate(proved)
+    bound = seal(sealed(text), "convert", *map(spelled, (source, target)), certificate.hash)
+    return Validated(bound, len(proved), questions, (("convert", certificate),))
 
 
 def _check_layouts(source: Layout, target: Layout) -> None:

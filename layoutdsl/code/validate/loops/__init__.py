@@ -182,7 +182,9 @@ def _validated(
         return found
     proved, questions = found
     sealed = (text, f"{verb} {width}", *map(spelled, layouts))
-    return Validated(seal(*sealed, Certificate(proved).hash), len(proved), questions)
+    certificate = Certificate(proved)
+    bound = seal(*sealed, certificate.hash)
+    return Validated(bound, len(proved), questions, ((verb, certificate),))
 
 
 def _shown(
