@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from layoutdsl.code.numpy.codes import _numbers, _pack_numbers, _quantised, _scales, _unpack_numbers
-from layoutdsl.code.numpy.codes_text import codes_constants
+from layoutdsl.code.numpy.constants import codes_constants
 from layoutdsl.code.numpy.support import _Array
 from layoutdsl.language.meaning.model import Indices, Layout, Shape
 

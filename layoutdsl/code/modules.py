@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from layoutdsl.code.emitting import validated
 from layoutdsl.code.generating import UNPROVED, generate
 from layoutdsl.code.native.compilers import CompilerError
-from layoutdsl.code.numpy_module import NumpyModule
 from layoutdsl.code.proved import CheckedModule
 from layoutdsl.language.meaning.arguments import TEXT, expect
 from layoutdsl.language.meaning.model import Layout
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from layoutdsl.code.loops.moves import Move, NoCode
     from layoutdsl.code.native.module import Failed, NativeModule
     from layoutdsl.code.native.program import EmittedProgram
+    from layoutdsl.code.numpy_module import NumpyModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
@@ -73,6 +73,7 @@ def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> Nump
     """Return the NumPy module; the text of a proved layout is kept on the disk."""
     from layoutdsl.code import EmittedModule, load
     from layoutdsl.code.native.cache import keep_text, kept_text
+    from layoutdsl.code.numpy_module import NumpyModule
     from layoutdsl.language.texts.resources import fingerprint
 
     key = f"{fingerprint()} numpy {validate} {exact(layout)}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from layoutdsl.code.numpy.constants import words_constants
 from layoutdsl.code.numpy.dense import _bits_of, _of_bits, _pack_words, _stored_shape, _unpack_words
 from layoutdsl.code.numpy.support import _Array, _array, _destination, _travels, _within
-from layoutdsl.code.numpy.words_text import constants_of
 from layoutdsl.language.meaning.model import Indices, Layout, Shape
 from layoutdsl.language.meaning.storage import Stored
 
@@ -27,7 +27,7 @@ class StoredModule:
 
     def __init__(self, layout: Layout, items: Any, stored: Stored) -> None:
         self.layout, self.items, self.stored = layout, items, stored
-        self._constants = constants_of(layout, stored)
+        self._constants = words_constants(layout, stored)
 
     def __repr__(self) -> str:
         words = self.stored.words

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from layoutdsl.code.numpy.codes import _fill_of, _numbers, _quantised, _scales
-from layoutdsl.code.numpy.codes_text import Codes, codes_constants
+from layoutdsl.code.numpy.constants import Codes, codes_constants
 from layoutdsl.code.numpy.dense import _bits_of, _dense, _of_bits, _opened
 from layoutdsl.code.numpy.support import _travels, _within
 from layoutdsl.code.stored import StoredModule

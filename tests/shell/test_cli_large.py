@@ -123,7 +123,8 @@ SAID = [
     (
         "pack CudnnVectC32 in.npy out.npy --mem 1M",
         4,
-        "error: `in.npy` does not fit: layout CudnnVectC32 is defined where C%32 == 0\n",
+        "error: `in.npy` does not fit: layout `CudnnVectC32` is defined where C%32 == 0, not at "
+        "N=2 C=20 H=3 W=4\n",
     ),
     (
         "pack CudnnVectC4 in.npy out.npy --mem 1M",

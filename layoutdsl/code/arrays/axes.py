@@ -119,6 +119,8 @@ def axes_of(source: Layout | None, target: Layout) -> Axes | Fallback:
         planned = plan(target)
         if isinstance(planned, Fallback):
             return planned
+        if [axis for move in planned.moves for axis in move.axes] != [*range(len(target.axes))]:
+            return Fallback("no reshape reads axes as one in another order than theirs")
         last = without_single_axes(planned)
     else:
         both = both_plans(source, target)

@@ -8,14 +8,13 @@ from layoutdsl.code.arrays.axes import axes_of
 from layoutdsl.code.arrays.fills import fills
 from layoutdsl.code.arrays.gather import gather_fills, gather_functions
 from layoutdsl.code.arrays.head import UNPROVED, UNVALIDATED, head, refuse_name
-from layoutdsl.code.arrays.names import Names, constant, tuple_text
+from layoutdsl.code.arrays.names import Names, constant, literal, tuple_text
 from layoutdsl.code.arrays.rows import row_views
 from layoutdsl.code.arrays.runs import run_functions
 from layoutdsl.code.arrays.shapes import shape_functions
 from layoutdsl.code.arrays.views import first_copies, is_short, views
 from layoutdsl.code.moves import Fallback
-from layoutdsl.code.numpy.codes_text import codes_constant
-from layoutdsl.code.numpy.words_text import stored_constant
+from layoutdsl.code.numpy.constants import codes_constants, words_constants
 from layoutdsl.code.plan import plan
 from layoutdsl.code.rows import rows_of
 from layoutdsl.code.validate.arrays.codecs import codec_lines
@@ -123,10 +122,18 @@ def _rows(layout: Layout, names: Names) -> tuple[Moves, list[str]] | None:
 
 def _codecs(layout: Layout, stored: Stored | None) -> list[str]:
     """Return the functions of words and of codes, if there are any."""
-    constants = [] if stored is None else [stored_constant(layout, stored)]
+    constants = list[str]()
+    if stored is not None:
+        constants.append(f"_STORED = {_literals(words_constants(layout, stored))}")
+    if layout.interface is not None:
+        constants.append(f"_CODES = {_literals(codes_constants(layout))}")
     codes = layout.interface is not None
-    constants += [codes_constant(layout)] if codes else []
     return codec_lines(constants, words=stored is not None, codes=codes) if constants else []
+
+
+def _literals(values: tuple[object, ...]) -> str:
+    """Return a tuple of numbers and texts as text."""
+    return tuple_text([literal(v) if isinstance(v, str) else str(v) for v in values])
 
 
 def _words_said(stored: Stored) -> list[str]:

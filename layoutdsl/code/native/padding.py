@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from layoutdsl.code.arrays.axes import Axes, axes_of
-from layoutdsl.code.arrays.fills import beyond
-from layoutdsl.code.moves import Fallback
 from layoutdsl.code.native.calls import Array, Ready, moved
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.model import Layout
+
+if TYPE_CHECKING:
+    from layoutdsl.code.arrays.axes import Axes
 
 SHORT = 8
 """Bytes of padding in a row that take longer to put back than to go round."""
@@ -53,6 +54,9 @@ def moved_beside_padding(
 @cache
 def _axes(layout: Layout) -> Axes | None:
     """Return the axes whose ends leave all the padding of a layout; `None` if others do."""
+    from layoutdsl.code.arrays.axes import axes_of
+    from layoutdsl.code.moves import Fallback
+
     found = axes_of(None, layout)
     if isinstance(found, Fallback) or found.has_gaps or found.target.layout.is_flat:
         return None
@@ -61,6 +65,8 @@ def _axes(layout: Layout) -> Axes | None:
 
 def _padding(axes: Axes, buffer: Array, values: Mapping[str, int]) -> Iterator[Array]:
     """Yield boxes of all slots that hold no element, as views of a contiguous buffer."""
+    from layoutdsl.code.arrays.fills import beyond
+
     if not axes.has_padding:
         return
     shape = [evaluate(each.extent, values) for each in axes.target.dimensions]

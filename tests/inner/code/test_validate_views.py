@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import pytest
@@ -40,10 +41,16 @@ KINDS = {
     "copies in blocks": "layout L(r, g: 64, q: 2 broadcast) = [r/8, (q, g/16), r%8, g%16 ^ r%8]",
     "copies of a triangle": "layout L(i: N, j: N, q: 2 broadcast) = [q, i, j] where j <= i",
     "bits": "layout L(r, k) = [r, bit, k/8, k%8] of u4 fill any",
+    "any formula": "layout L(i, j: 2) = [(i*i + j)%4093, j] fill 3",
+    "beyond": "layout L(r, k: P, g: P) = [g/6%16, g%6*P + g/96%100 : 600, r, k] offset P",
 }
 
 
-UNDECIDED = {("tuple", "grids"), ("tuple", "indices")}
+UNDECIDED = {
+    *product(("tuple",), ("grids", "indices")),
+    *product(("any formula",), ("views", "grids")),
+    ("beyond", "views"),
+}
 
 
 def layout_of(text: str) -> Layout:

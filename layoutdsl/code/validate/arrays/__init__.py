@@ -66,7 +66,14 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
 def _shown(reader: Reader, verb: str) -> tuple[Proofs, int] | NotValidated:
     layout = reader.layout if verb == "pack" else reader.layout.first_copy
     check = partial(_check_integers, reader, layout)
-    return shown(reader, (layout,), verb, lambda joins: reader.verb(verb, joins=joins), check)
+    return shown(
+        reader,
+        (layout,),
+        verb,
+        lambda joins: reader.verb(verb, joins=joins),
+        check,
+        lambda: reader.is_gathered,
+    )
 
 
 def _check_integers(reader: Reader, layout: Layout, sides: Sides) -> None:

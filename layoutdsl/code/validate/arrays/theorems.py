@@ -30,8 +30,11 @@ def sealed(text: str) -> str:
     return _UNSAID.sub("", text)
 
 
-_WAYS = ((False, True), (False, False), (True, True))
-"""Whether the offset is the only coordinate, and whether axes are joined: one after the other."""
+_WAYS = ((False, True, False), (False, False, False), (True, True, False), (True, False, True))
+"""Ways to state the theorems: whether the offset is the only coordinate, whether axes are joined,
+and whether a layout that goes by its formula may leave the buffer."""
+_OF_LAYOUTS = ("an element's slot", "a place in the target", "a place in the source")
+"""What a layout says of its own offsets."""
 
 
 def shown(
@@ -40,6 +43,7 @@ def shown(
     verb: str,
     read: Callable[[bool], tree.Node],
     check: Callable[[Sides], None] = lambda _: None,
+    by_formula: Callable[[], bool] = lambda: False,
 ) -> tuple[Proofs, int] | NotValidated:
     """Return the theorems of a verb and the questions answered, of the first way that is proved.
 
@@ -49,6 +53,9 @@ def shown(
         verb: ``pack``, ``unpack`` or ``convert``.
         read: returns what the verb does; its argument says whether axes are joined.
         check: raises `Meaningless` if something else is wrong.
+        by_formula: whether every element is moved by an offset, once the verb is read. Whether that
+            is within the buffer is then a property of the layout, and not asked of the text: an
+            undecided layout may leave it.
 
     Raises:
         NotExpressible: a layout says what terms cannot.
@@ -56,13 +63,16 @@ def shown(
     one, *more = layouts
     ground = layout_statement.ground(one, more=tuple(more)).hypotheses
     first: NotValidated | None = None
-    for flat, joins in _WAYS:
+    for flat, joins, leaves in _WAYS:
         found: tuple[Proofs, int] | NotValidated
         try:
             node = read(joins)
             sides = both_sides(layouts, verb, flat=flat, joins=joins)
             check(sides)
             asked = needs((Branch((), (), node),), sides, ground)
+            if leaves and not by_formula():
+                break
+            asked = [each for each in asked if not (leaves and each.about in _OF_LAYOUTS)]
             found = proofs_of([*asked, *_of_slices(reader.slices, sides, ground)], sides)
         except Meaningless as reason:
             found = NotValidated(str(reason))

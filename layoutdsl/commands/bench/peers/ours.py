@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,8 +45,11 @@ class Target:
 
     def prepare(self, move: Move, threads: int) -> Run:
         """Return a call of `pack`, `unpack` or `convert`."""
+        workers = threads if self.threads is None else self.threads
+        if self.target == "numpy" and workers > 1:
+            raise CannotError("numpy works in one thread only")
         with _no_substitute():
-            run = self._call(move, threads if self.threads is None else self.threads)
+            run = self._call(move, workers)
             run()
         return run
 
@@ -114,8 +116,6 @@ def _threaded(module: Compiled, verb: str, threads: int) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(module, verb)
     if threads == 1:
         return function
-    if isinstance(module, ModuleType) and hasattr(module, "_offsets"):
-        raise CannotError("it works in one thread only: this layout has no regions")
     return partial(function, threads=threads)
 
 

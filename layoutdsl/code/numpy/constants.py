@@ -1,13 +1,37 @@
-"""`_CODES`: what functions of codes know of the elements of a layout."""
+"""`_STORED` and `_CODES`: all that functions of words and of codes know of a layout."""
 
 from __future__ import annotations
 
-from layoutdsl.code.arrays.names import literal, tuple_text
-from layoutdsl.language.meaning.elements import FillZeroPoint
+from layoutdsl.language.meaning.elements import FillAny, FillZeroPoint
 from layoutdsl.language.meaning.interface import codes_of
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.storage import Stored
 
+Words = tuple[int, str, int, int, bool, int, str, bool, bool]
 Codes = tuple[str, int, int, int, int, str, bool, bool]
+
+
+def words_constants(layout: Layout, stored: Stored) -> Words:
+    """Return what the carried functions need to know of a layout and its storage.
+
+    They are: the bits of an element and what it travels in; the least and the largest value, where
+    it is narrower than its item; whether each bit is placed; how many of the last dimensions are
+    words, and of which type; whether they are one word; and whether `out` keeps its padding.
+    """
+    element = stored.element
+    kind, width = element.item
+    low, high = (0, 0) if element.fills_item else element.values or (0, 0)
+    return (
+        element.bits,
+        f"{kind}{width}",
+        low,
+        high,
+        stored.placed,
+        stored.joined,
+        stored.words.dtype,
+        stored.single,
+        isinstance(layout.fill, FillAny),
+    )
 
 
 def codes_constants(layout: Layout) -> Codes:
@@ -27,12 +51,3 @@ def codes_constants(layout: Layout) -> Codes:
     zero = isinstance(layout.fill, FillZeroPoint)
     name, partial = layout.element.name, bool(layout.domain)
     return f"{kind}{width}", low, high, len(layout.tensor_axes), axis, name, zero, partial
-
-
-def codes_constant(layout: Layout) -> str:
-    """Return the line that says which codes the elements of a layout are."""
-    return f"_CODES = {tuple_text([*map(_literal, codes_constants(layout))])}"
-
-
-def _literal(value: object) -> str:
-    return literal(value) if isinstance(value, str) else str(value)
