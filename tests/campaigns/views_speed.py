@@ -37,7 +37,7 @@ def padded_way(layout: Layout, axes: Axes, tensor: np.ndarray) -> Way | None:
     """Pad, reshape and transpose; `None` if slots lie between those of elements."""
     if axes.has_gaps or layout.start.value != 0 or any(len(a.axes) > 1 for a in axes.cut):
         return None
-    if any(a.padded is not None for a in axes.cut) or axes.target.splits_buffer:
+    if any(a.padded[1] is not None for a in axes.cut) or axes.target.splits_buffer:
         return None
     values = layout.bind(tensor.shape)
     pads, digits, names = list[tuple[int, int]](), list[int](), list[tuple[str, int]]()

@@ -50,11 +50,12 @@ def _put(target: Array, source: Array) -> None:
     """Copy; a short last axis as one wide item or index by index, as numpy's loops are long."""
     count = target.shape[-1] if target.size >= 1024 else 1
     width = count * target.itemsize
+    short = 1 < count <= 8 and width <= 32 and target.size > 300*count**2
     together = target.strides[-1] == target.itemsize
     if 1 < count and width <= 64 and together and source.strides[-1] == source.itemsize:
         wide = f"{'u' if width in (2, 4, 8) else 'V'}{width}"
         _put(target.view(wide)[..., 0], source.view(wide)[..., 0])
-    elif 1 < count <= 8 and width <= 32 and together and target.size > 300*count**2:
+    elif short and together and target.shape[-2] > count:
         for k in range(count):
             _put(target[..., k], source[..., k])
     else:
