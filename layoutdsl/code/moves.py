@@ -134,11 +134,6 @@ class Plan:
         return tuple(sorted(range(len(digits)), key=digits.__getitem__))
 
     @property
-    def back(self) -> tuple[int, ...]:
-        """For each digit of the cut tensor: which of the dimensions with a digit it is."""
-        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
-
-    @property
     def splits_buffer(self) -> bool:
         """The dimensions of the buffer are not those that regions are made of."""
         return bool(self.splits) or self.layout.start != ZERO
@@ -148,11 +143,6 @@ class Plan:
         """The buffer is the tensor with its axes in some order, and without padding."""
         whole = all(len(m.axes) == len(m.digits) == 1 and m.whole for m in self.moves)
         return whole and len(self.dimensions) == len(self.moves) and not self.splits_buffer
-
-    @property
-    def joins(self) -> bool:
-        """Some axes of the tensor are read as one."""
-        return any(len(move.axes) > 1 for move in self.moves)
 
 
 @dataclass(frozen=True, slots=True)
