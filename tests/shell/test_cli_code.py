@@ -16,6 +16,8 @@ import sympy
 from cli_shell import Shell, shell
 
 from layoutdsl import Layout, library, parse
+from layoutdsl.code.validate import arrays
+from layoutdsl.code.validate.outcome import NotValidated
 
 __all__ = ["shell"]
 
@@ -154,7 +156,12 @@ def test_generate_into_a_file_and_compare(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
+def test_code_that_is_not_validated_has_to_be_asked_for(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No layout is known of which every text is refused, so the reader refuses all here."""
+    reason = NotValidated("pack: an element's slot: a step of the proof does not follow")
+    monkeypatch.setattr(arrays, "validate", lambda *_, **__: reason)
     text = "layout Odd(c, h, w) = [(c*H + h)*W + w + (c*c - c)%2 : C*H*W]\n"
     Path("odd.layout").write_text(text)
     generate = ("generate", "odd.layout:Odd", "-o", "odd.py", "--unproved")
