@@ -16,7 +16,6 @@ from typing import Literal
 
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.loops.magnitude import MOST_BYTES, MOST_GUARDED, Magnitudes, limits
-from layoutdsl.code.validate.loops.reading import read
 from layoutdsl.code.validate.loops.sides import Sides, buffer, sides, tensor
 from layoutdsl.code.validate.loops.statement import Branch, needs
 from layoutdsl.code.validate.loops.stores import Need
@@ -129,6 +128,8 @@ def _tree(node: tree.Node) -> tuple[tuple[Branch, ...], str]:
 
 
 def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch, ...], str]:
+    from layoutdsl.code.validate.loops.reading import read  # needs pycparser, of the extra `native`
+
     found = read(text, name, moved.layouts[0], width, fills=moved.verb != "unpack")
     first, *_ = moved.layouts
     known = moved.sides.known
