@@ -98,9 +98,9 @@ def packed(layout: Layout, tensor: np.ndarray, fill: int) -> np.ndarray:
     """The flat buffer of a tensor, by the meaning of the layout, element by element."""
     bound = layout.bind(tensor.shape)
     found = np.full(layout.size(bound), fill, tensor.dtype)
-    names = [axis.name for axis in layout.axes]
+    names, first = [axis.name for axis in layout.element_axes], layout.first_copy
     for index in np.ndindex(*tensor.shape):
-        if not layout.domain or layout.holds({**bound, **dict(zip(names, index, strict=True))}):
+        if not first.domain or first.holds({**bound, **dict(zip(names, index, strict=True))}):
             found[list(layout.slots(index, bound))] = tensor[index]
     return found
 
