@@ -131,6 +131,10 @@ def check(layout: Layout, text: str, shapes: Sequence[tuple[int, ...]]) -> None:
         if layout.copies:
             read = module.unpack(first_copies(layout, tensor), shape)
             assert np.array_equal(packed(layout, read, 1), wanted), (text, shape)
-        held = packed(layout, np.ones_like(tensor), 0).sum() if layout.domain else tensor.size
+        held = (
+            packed(layout.first_copy, np.ones_like(tensor), 0).sum()
+            if layout.domain
+            else tensor.size
+        )
         assert (back == tensor).sum() >= held
         assert np.array_equal(packed(layout, back, 1), wanted), (text, shape)
