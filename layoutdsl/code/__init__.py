@@ -25,7 +25,7 @@ class EmittedModule:
     Attributes:
         name: of the layout.
         text: Python, checked against the list of what emitted text may say.
-        fallback: why elements are moved one by one; ``None`` where whole regions are.
+        fallback: why elements are moved one by one; ``None`` if views, rows or runs are.
     """
 
     name: str

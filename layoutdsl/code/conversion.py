@@ -129,5 +129,5 @@ class TensorConversion:
             if found is not None:
                 return found
         given = {} if fill is None else {"fill": fill}
-        tensor = self.first.unpack(src, tuple(shape), threads=threads)
+        tensor = self.first.unpack(src, shape, threads=threads)
         return self.second.pack(tensor, out, **given, threads=threads)

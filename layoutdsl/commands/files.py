@@ -40,7 +40,6 @@ MEM = 256 << 20
 """Bytes that all pieces under way may take, where nobody says otherwise."""
 
 MOST_JOBS = 256
-NUMPY: CompileTarget = "numpy"
 EXTENTS = "an extent for each axis, in order"
 
 

@@ -12,19 +12,6 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# What every module carries word for word is compared, not read: one changed letter is enough there.
-CARRIED = {
-    "_array",
-    "_integers",
-    "_index",
-    "_boxed",
-    "_refuse_outside",
-    "_item",
-    "_destination",
-    "_joins",
-    "_move",
-}
-
 OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add,),
@@ -73,27 +60,15 @@ class Mutant:
         return "\n".join((*self.module[:before], body, *self.module[past:]))
 
 
-def mutants(text: str, *, typed: bool = False) -> Iterator[Mutant]:
-    """Every mutant of the functions of a module that are its own.
-
-    Args:
-        text: of the module.
-        typed: types stay as they are, and so do docstrings.
-    """
+def mutants(text: str) -> Iterator[Mutant]:
+    """Every mutant of the functions of a module; types and docstrings stay as they are."""
     lines = tuple(text.split("\n"))
     for function in ast.parse(text).body:
-        if not isinstance(function, ast.FunctionDef) or (function.name in CARRIED and not typed):
-            continue
-        words = set[ast.AST]()
-        if typed:
-            words = set(_types(function))
-        else:
-            function.body = [s for s in function.body if not _is_words(s)]
-            _without_types(function)
-        names = _names(function)
-        for number, node in enumerate(ast.walk(function)):
-            for what, change in _changes(node, names) if node not in words else ():
-                yield Mutant(f"{function.name}: {what}", lines, function, number, change)
+        if isinstance(function, ast.FunctionDef):
+            kept, names = set(_types(function)), _names(function)
+            for number, node in enumerate(ast.walk(function)):
+                for what, change in _changes(node, names) if node not in kept else ():
+                    yield Mutant(f"{function.name}: {what}", lines, function, number, change)
 
 
 def _types(function: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -102,20 +77,6 @@ def _types(function: ast.FunctionDef) -> Iterator[ast.AST]:
     for each in (function.body[0], function.returns, *arguments):
         if each is not None:
             yield from ast.walk(each)
-
-
-def _without_types(function: ast.FunctionDef) -> None:
-    """Types are words to a reader: nothing is computed from them."""
-    function.returns = None
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, ast.AnnAssign):
-            node.annotation = ast.Name("object", ast.Load())
-
-
-def _is_words(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _node(tree: ast.AST, number: int) -> ast.AST:
@@ -210,13 +171,7 @@ def _of_order(node: ast.AST) -> Iterator[tuple[str, Change]]:
 
 
 def _alike(name: str, other: str) -> bool:
-    """Names of one kind: extents, indices, digits, parts, or arrays."""
-    kinds = ("n_", "i_", "_q", "_l", "part", "gap")
-    for kind in (("_q", "_l"), ("part", "gap")):
-        if name.startswith(kind) and other.startswith(kind):
-            return True
-    if name.startswith(kinds) or other.startswith(kinds):
-        return name[:2] == other[:2]
+    """Both are functions of the module, or neither is."""
     return name.startswith("_") == other.startswith("_")
 
 

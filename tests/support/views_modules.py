@@ -36,7 +36,7 @@ def shapes_of(layout: Layout, random: Random, count: int) -> Iterator[tuple[int,
 
 
 def outcomes(module: ModuleType, layout: Layout, shapes: Sequence[tuple[int, ...]]) -> list[object]:
-    """What the functions of a module return or raise, for shapes and for what is no shape."""
+    """Results and exceptions of the functions of a module, for shapes and for no shapes."""
     found = list[object]()
     random = Random(5)
     for shape in shapes:

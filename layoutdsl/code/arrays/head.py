@@ -15,9 +15,9 @@ MARKS = (
     "# isort: skip_file",
     "# fmt: off",
 )
-"""What tells the tools of those who keep a module among their own code to leave it as it is.
+"""Comments by which linters and formatters of a user's project leave a module as it is.
 
-The types are for their checkers, and stay.
+The types in it are for type checkers, and stay.
 """
 
 UNPROVED = "unproved"

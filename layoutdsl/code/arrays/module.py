@@ -1,4 +1,4 @@
-"""The whole text of a numpy module."""
+"""The whole text of a module that packs and unpacks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def module_text(
     """Return the text of the module of a layout, and why it moves element by element if it does.
 
     Args:
-        layout: without open parameters; its elements have a slot each.
+        layout: without open parameters.
         source: the text in which the layout was written.
         certificate: the hash of its proofs; `None` if there is none.
         way: ``views``, or element by element by offsets: of ``grids`` of indices, whose numbers

@@ -1,6 +1,6 @@
 """From one layout's buffer straight to that of another by compiled C.
 
-What C does not take is left to NumPy.
+NumPy converts the arrays that C does not take.
 """
 
 from __future__ import annotations

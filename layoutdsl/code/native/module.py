@@ -1,8 +1,8 @@
-"""A layout that is packed by compiled C, with the same functions as a generated numpy module.
+"""A layout that is packed by compiled C, with the functions of `NumpyModule`.
 
-Arguments are checked by the NumPy module of the same layout, and what C does not take is left to
-it: arrays that are not contiguous, items of other than 1, 2, 4 or 8 bytes, empty tensors. What was
-found right once is remembered by shape, type and fill, so that a small call costs little.
+`Buffers` checks arguments, and the NumPy module of the layout packs what C does not take: arrays
+that are not contiguous, items of other than 1, 2, 4 or 8 bytes, empty tensors. Arguments that were
+right once are remembered by shape, type and fill, so that a small call costs little.
 """
 
 from __future__ import annotations

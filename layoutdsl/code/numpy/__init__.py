@@ -1,1 +1,1 @@
-"""The text of numpy modules."""
+"""The text that modules of words, codes and records carry."""

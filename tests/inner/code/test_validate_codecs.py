@@ -185,9 +185,7 @@ def refused(kind: str, count: int) -> int:
     """How many mutants of the functions of words and of codes were tried; each is refused."""
     _, text = made(kind)
     own = text.partition("\n_Array = ")[0]
-    every = [
-        each for each in mutants(text, typed=True) if f"def {_function(each.what)}(" not in own
-    ]
+    every = [each for each in mutants(text) if f"def {_function(each.what)}(" not in own]
     tried = 0
     for mutant in Random(kind).sample(every, min(count, len(every))):
         changed = mutant.text

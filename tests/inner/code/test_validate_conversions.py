@@ -154,7 +154,7 @@ def test_wrong_modules_are_not_validated(what: str) -> None:
 def unsound(pair: Layouts, text: str, random: Random, count: int) -> tuple[list[str], int]:
     """Mutants that are validated and behave otherwise; and how many were validated at all."""
     shapes = list(pair_shapes(pair, random, 4))
-    every = list(mutants(text, typed=True))
+    every = list(mutants(text))
     wanted = outcomes(executed(text), pair, shapes)
     found, validated = list[str](), 0
     for mutant in random.sample(every, min(count, len(every))):

@@ -60,7 +60,7 @@ def layout_of(text: str) -> Layout:
 def unsound(layout: Layout, text: str, random: Random, count: int) -> tuple[list[str], int]:
     """Mutants that are validated and behave otherwise; and how many were validated at all."""
     shapes = list(shapes_of(layout, random, 5))
-    every = list(mutants(text, typed=True))
+    every = list(mutants(text))
     wanted = outcomes(executed(text), layout, shapes)
     found, validated = list[str](), 0
     for mutant in random.sample(every, min(count, len(every))):

@@ -1,4 +1,4 @@
-"""What `pack` and `unpack` of a module do with elements, as loops. Trusted."""
+"""Reads `pack` and `unpack` of a module as loops over elements. Trusted."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _WAYS = ((False, True, False), (False, False, False), (True, True, False), (True
 """Ways to state the theorems: whether the offset is the only coordinate, whether axes are joined,
 and whether a layout that goes by its formula may leave the buffer."""
 _OF_LAYOUTS = ("an element's slot", "a place in the target", "a place in the source")
-"""What a layout says of its own offsets."""
+"""Needs that speak of the layout's own offsets alone."""
 
 
 def shown(
