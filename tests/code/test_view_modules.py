@@ -95,17 +95,21 @@ def test_other_indices_are_refused(index: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "fill"),
-    [("u1", 300), ("u1", -1), ("u1", 0.5), ("i2", np.nan), ("f2", 70000.5), ("f2", 2049)],
+    [
+        *(("u1", 300), ("u1", -1), ("u1", 0.5), ("i2", np.nan), ("f2", 70000.5), ("f2", 2049)),
+        *(("f4", 10**30), ("f8", 10**30), ("c8", 2**24 + 1)),
+    ],
 )
 def test_a_fill_that_the_type_cannot_hold_is_refused(dtype: str, fill: float) -> None:
     with pytest.raises(ValueError, match="cannot hold"):
         module(BLOCKED).pack(np.ones((1, 5), dtype), fill=fill)
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "c8"])
 @pytest.mark.parametrize("fill", [0.1, np.inf, -np.inf, np.nan, -0.0])
-def test_a_fill_is_rounded_to_the_type(fill: float) -> None:
-    packed = module(BLOCKED).pack(np.ones((1, 5), "f2"), fill=fill)
-    assert packed[0, 1, 1:].tobytes() == np.full(3, fill, "f2").tobytes()
+def test_a_fill_is_rounded_to_the_type(fill: float, dtype: str) -> None:
+    packed = module(BLOCKED).pack(np.ones((1, 5), dtype), fill=fill)
+    assert packed[0, 1, 1:].tobytes() == np.full(3, fill, dtype).tobytes()
 
 
 def test_void_items_are_filled_with_zero_bytes() -> None:

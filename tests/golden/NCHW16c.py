@@ -104,7 +104,7 @@ def _item(fill: float, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         item = np.asarray(fill).astype(dtype)
     held = float(item) if dtype.kind in "fV" else item.item()
-    same = held == fill or (np.isnan(fill) and np.isnan(held))
-    if not (same or (dtype.kind not in "biu" and fill % 1 and math.isfinite(held))):
+    same = held == fill or (np.isnan(held) and np.isnan(fill))
+    if not (same or (dtype.kind not in "biu" and fill % 1 and np.isfinite(held))):
         raise ValueError(f"`fill` is {fill}, which {dtype} cannot hold")
     return item
