@@ -83,7 +83,7 @@ def test_numbers_that_are_no_elements_are_refused(body: str, element: str, targe
             shape = module.physical_shape(SHAPE) if source is wrong else SHAPE
             out = np.full(shape, 77, right.dtype)
             for into in (None, out):
-                with pytest.raises(ValueError, match=r"outside \S+ to \S+, the (range|values) of"):
+                with pytest.raises(ValueError, match="the range of the elements"):
                     call(source, into)
             assert (out == 77).all()
     assert (module.unpack(buffer(module, right), SHAPE)[held] == right[held]).all()
@@ -131,7 +131,7 @@ def test_a_fill_that_is_no_element_is_refused(target: str) -> None:
     for fill in ("", " fill any", " fill zero_point"):
         module = compiled("blocks", "u4", fill, target)
         array = np.ones(SHAPE, "u1")
-        with pytest.raises(ValueError, match="outside 0 to 15"):
+        with pytest.raises(ValueError, match="16 is outside 0 to 15"):
             module.pack(array, fill=16)
         assert module.pack(array, fill=15).max() == 15
 
@@ -151,7 +151,7 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
         conversion = layoutdsl.convert(source, target, compiled=compiled_by)  # type: ignore[arg-type]
         held = layoutdsl.compile(source, "numpy").physical_shape(SHAPE)
         assert conversion(np.full(held, 15, "u1"), SHAPE).max() == 15
-        with pytest.raises(ValueError, match="outside 0 to 15"):
+        with pytest.raises(ValueError, match="16 is outside 0 to 15"):
             conversion(np.full(held, 16, "u1"), SHAPE)
         with pytest.raises(TypeError, match="of dtype uint8, not int8"):
             conversion(np.full(held, 1, "i1"), SHAPE)

@@ -163,7 +163,7 @@ def test_bare_bytes_are_elements_by_their_bits() -> None:
     """They were an error of numpy's, which knows no least of them."""
     module = layoutdsl.compile(layout("u4"), "numpy")
     assert module.pack(bits(array("uint4")).view("V1")).dtype == "V1"
-    with pytest.raises(ValueError, match="outside 0 to 15"):
+    with pytest.raises(ValueError, match="16 is outside 0 to 15"):
         module.pack(np.full(SHAPE, 16, "u1").view("V1"))
 
 

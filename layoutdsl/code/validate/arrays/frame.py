@@ -140,8 +140,9 @@ def _refuse_values(array: Array) -> None:
     """Raise ValueError if an item is no value of {element.name}, {low} to {high}."""
     if array.dtype.kind not in "iu":
         array = array.view(f"u{{array.itemsize}}")
-    if array.size and not {low} <= array.min() <= array.max() <= {high}:
-        raise ValueError("an element is outside {low} to {high}, the values of {element.name}")
+    for number in (array.min(), array.max()):
+        if not {low} <= number <= {high}:
+            raise ValueError(f"{{number}} is outside {low} to {high}, the range of the elements")
 ''')
 
 
